@@ -1,0 +1,145 @@
+//! What a verb can answer instead of doing its work.
+
+use ramus_model::resolve::ResolveError;
+use ramus_model::segment::SegmentError;
+use ramus_store::StoreError;
+
+/// The stable name of an error, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The call itself is wrong.
+    Usage,
+    /// There is no such thing.
+    NotFound,
+    /// Several things match.
+    Ambiguous,
+    /// Someone else is at it.
+    Busy,
+    /// It contradicts what is there.
+    Conflict,
+    /// The input is wrong.
+    Invalid,
+    /// The data is damaged.
+    Corrupt,
+    /// The system does not allow it.
+    Denied,
+    /// There is no space.
+    Full,
+    /// The system failed.
+    Io,
+}
+
+impl ErrorKind {
+    /// Returns the kebab-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::NotFound => "not-found",
+            Self::Ambiguous => "ambiguous",
+            Self::Busy => "busy",
+            Self::Conflict => "conflict",
+            Self::Invalid => "invalid",
+            Self::Corrupt => "corrupt",
+            Self::Denied => "denied",
+            Self::Full => "full",
+            Self::Io => "io",
+        }
+    }
+}
+
+/// An error of a verb.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// No session has this name.
+    #[error("no session is called {0:?}")]
+    SessionNotFound(String),
+    /// There is no session to speak of in a directory.
+    #[error("no session has been started in {0}")]
+    NoRecentSession(String),
+    /// Several sessions start with this.
+    #[error("{reference:?} could be {}", .candidates.join(", "))]
+    SessionAmbiguous {
+        /// What was asked for.
+        reference: String,
+        /// The ids that match.
+        candidates: Vec<String>,
+    },
+    /// A reference names no entry, or several.
+    #[error(transparent)]
+    Entry(#[from] ResolveError),
+    /// A segment cannot be replaced.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+    /// The input cannot become an entry.
+    #[error("{0}")]
+    Invalid(String),
+    /// One line of a batch cannot become an entry.
+    #[error("line {line}: {reason}")]
+    InvalidLine {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// What was asked for contradicts what is there.
+    #[error("{0}")]
+    Conflict(String),
+    /// The log a fork stands on is gone or was changed.
+    #[error("{0}")]
+    Corrupt(String),
+    /// A setting is unknown or its value is not allowed.
+    #[error("{message}")]
+    Setting {
+        /// What is wrong.
+        message: String,
+        /// What may have been meant.
+        hint: Option<String>,
+    },
+    /// The store says so.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl EngineError {
+    /// Returns the kind, which decides exit codes and statuses.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::SessionNotFound(_) | Self::NoRecentSession(_) => ErrorKind::NotFound,
+            Self::SessionAmbiguous { .. } => ErrorKind::Ambiguous,
+            Self::Entry(ResolveError::Ambiguous { .. }) => ErrorKind::Ambiguous,
+            Self::Entry(_) => ErrorKind::NotFound,
+            Self::Segment(_) | Self::Invalid(_) | Self::InvalidLine { .. } => ErrorKind::Invalid,
+            Self::Conflict(_) => ErrorKind::Conflict,
+            Self::Corrupt(_) => ErrorKind::Corrupt,
+            Self::Setting { .. } => ErrorKind::Usage,
+            Self::Store(error) => match error {
+                StoreError::NotFound { .. } => ErrorKind::NotFound,
+                StoreError::Moved { .. } | StoreError::Exists { .. } => ErrorKind::Conflict,
+                StoreError::Busy { .. } => ErrorKind::Busy,
+                StoreError::Full { .. } => ErrorKind::Full,
+                StoreError::Denied { .. } => ErrorKind::Denied,
+                StoreError::Unconfirmed { .. } | StoreError::Io { .. } => ErrorKind::Io,
+            },
+        }
+    }
+
+    /// Returns what the caller might do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::SessionNotFound(_) => Some("`ramus list --all --drafts` shows every session".into()),
+            Self::NoRecentSession(_) => {
+                Some("`ramus new` starts one; `ramus list --all` shows those of other directories".into())
+            }
+            Self::SessionAmbiguous { .. } | Self::Entry(ResolveError::Ambiguous { .. }) => {
+                Some("give more characters of the id".into())
+            }
+            Self::Entry(ResolveError::NotFound(_)) => Some(
+                "an entry is named by id, unique prefix (4 or more), #seq or label; `ramus tree` shows them".into(),
+            ),
+            Self::Entry(ResolveError::NoLeaf) => Some("`ramus tree` shows the entries to go to".into()),
+            Self::Setting { hint, .. } => hint.clone(),
+            Self::Store(StoreError::Full { .. }) => Some("nothing was written; free some space and try again".into()),
+            _ => None,
+        }
+    }
+}

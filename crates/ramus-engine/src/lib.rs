@@ -1,0 +1,34 @@
+//! The verbs of ramus. Each public verb is one method of [`Engine`] and one file under `verb/`; a [`Session`] is an open
+//! log with its views. The engine knows no terminal, no environment and no HTTP.
+//!
+//! ```
+//! use ramus_engine::{Engine, NewSession, Say};
+//!
+//! let engine = Engine::in_memory();
+//! let mut session = engine.create(NewSession { cwd: "/tmp".into(), ..NewSession::default() })?;
+//! engine.say(&mut session, Say::user("hello"))?;
+//! assert_eq!(session.log().len(), 1);
+//! # Ok::<(), ramus_engine::EngineError>(())
+//! ```
+
+mod clock;
+mod engine;
+mod error;
+mod session;
+pub mod settings;
+mod verb;
+
+pub use clock::{Clock, SystemClock};
+pub use engine::Engine;
+pub use error::{EngineError, ErrorKind};
+pub use session::Session;
+pub use verb::append::{Appended, Cursor, Written};
+pub use verb::create::NewSession;
+pub use verb::delete::Deleted;
+pub use verb::doctor::Diagnosis;
+pub use verb::fork::ForkOptions;
+pub use verb::info::{Lineage, SessionInfo, UsageTotals};
+pub use verb::list::{Filter, Hidden, Listing, WhichDirectory};
+pub use verb::messages::{Page, View};
+pub use verb::replace_segment::Replaced;
+pub use verb::say::Say;

@@ -1,0 +1,19 @@
+//! One file per verb.
+
+pub(crate) mod append;
+pub(crate) mod branch;
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod doctor;
+pub(crate) mod export;
+pub(crate) mod fork;
+pub(crate) mod info;
+pub(crate) mod label;
+pub(crate) mod list;
+pub(crate) mod messages;
+pub(crate) mod meta;
+pub(crate) mod open;
+pub(crate) mod rename;
+pub(crate) mod replace_segment;
+pub(crate) mod rewrite_call;
+pub(crate) mod say;

@@ -1,0 +1,272 @@
+//! `append`: entries under the leaf or a named parent; a batch is all or nothing.
+//!
+//! Writers do not exclude each other: each reads, decides, and writes at the position it read up to. Who was too slow is
+//! told by the store, reads on and decides again, so an entry that names no parent always hangs from the leaf as it is at
+//! the moment of writing.
+
+use std::collections::HashSet;
+
+use ramus_model::{Body, Draft, EntryId, Kind, Marker, Parent, Role, Seq, Tail, migrate};
+use ramus_store::{Residence, StoreError};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::{Session, find};
+use crate::verb::create::new_entry_id;
+
+/// How often a writer that others outrun tries again.
+const ATTEMPTS: usize = 10_000;
+
+/// Where a batch goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Cursor {
+    /// To the leaf, whatever it is at the moment of writing.
+    #[default]
+    Leaf,
+    /// Under this entry, where a turn or an open view stands. When someone was faster the batch becomes a sibling and
+    /// the leaf stays where it is.
+    At(EntryId),
+}
+
+/// What an append wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Appended {
+    /// The entries, in the order they were given.
+    pub entries: Vec<Written>,
+    /// How many leaves the session has now, when the batch became a sibling.
+    pub sibling_of: Option<usize>,
+}
+
+/// One entry that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its id.
+    pub id: EntryId,
+    /// Its position.
+    pub seq: Seq,
+    /// What it hangs from.
+    pub parent: Option<EntryId>,
+}
+
+impl Engine {
+    /// Appends a batch and returns when it is durable.
+    pub fn append(&self, session: &mut Session, drafts: &[Draft], cursor: &Cursor) -> Result<Appended, EngineError> {
+        if drafts.is_empty() {
+            return Ok(Appended::default());
+        }
+        self.make_writable(session)?;
+        for _ in 0..ATTEMPTS {
+            let batch = self.plan_batch(session, drafts, cursor)?;
+            match self.write(session, &batch.bytes) {
+                Ok(()) => {
+                    self.publish_if_answered(session)?;
+                    return Ok(self.report(session, &batch));
+                }
+                Err(StoreError::Moved { .. }) => session.refresh()?,
+                Err(StoreError::NotFound { .. }) => self.look_up_again(session)?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(StoreError::Busy { session: session.id().to_string(), seconds: 0 }.into())
+    }
+
+    /// Writes bytes at the end of the log as it was read, and takes them in.
+    pub(crate) fn write(&self, session: &mut Session, bytes: &[u8]) -> Result<(), StoreError> {
+        self.store.append(session.location(), session.log.end(), bytes)?;
+        session.log.feed(bytes);
+        session.log.finish();
+        Ok(())
+    }
+
+    /// The file is not where it was: it may have been published or moved by another process.
+    pub(crate) fn look_up_again(&self, session: &mut Session) -> Result<(), EngineError> {
+        let gone = || EngineError::SessionNotFound(session.location().id.to_string());
+        let found = find(self.store.as_ref(), &session.location().id)?.ok_or_else(gone)?;
+        if found == *session.location() {
+            return Err(gone());
+        }
+        if let Some(own) = session.sources.first_mut() {
+            *own = found;
+        }
+        session.refresh()
+    }
+
+    /// Brings a log into a state that can be appended to: an old version is upgraded, a file without a header is set
+    /// aside. Both keep the old file under another name.
+    pub(crate) fn make_writable(&self, session: &mut Session) -> Result<(), EngineError> {
+        if session.log.header().is_some_and(|header| header.synthetic) {
+            return self.set_aside(session);
+        }
+        for _ in 0..ATTEMPTS {
+            if !migrate::is_needed(&session.log) {
+                return Ok(());
+            }
+            let bytes = self.whole_file(session)?;
+            let upgraded = migrate::upgrade(&session.log, &bytes);
+            let version = session.log.header().map_or(1, |header| header.version);
+            let backup = format!(".v{version}.bak");
+            match self.store.rewrite(session.location(), bytes.len() as u64, &upgraded, &backup) {
+                Ok(()) => {
+                    session.reload()?;
+                    let kept =
+                        format!("upgraded from version {version}; the old file is kept with the suffix {backup}");
+                    session.notices.push(kept);
+                    return Ok(());
+                }
+                Err(StoreError::Moved { .. }) => session.reload()?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(StoreError::Busy { session: session.id().to_string(), seconds: 0 }.into())
+    }
+
+    fn set_aside(&self, session: &mut Session) -> Result<(), EngineError> {
+        let bytes = self.whole_file(session)?;
+        let fresh = self.create_header_for(session);
+        let mut hash = hex::encode(Sha256::digest(&bytes));
+        hash.truncate(16);
+        let backup = format!(".corrupt-{hash}");
+        self.store.rewrite(session.location(), bytes.len() as u64, &fresh.to_line(), &backup)?;
+        if let Some(own) = session.sources.first_mut() {
+            own.id = fresh.id;
+        }
+        session.reload()?;
+        session.notices.push(format!(
+            "the file had no session header: it is kept with the suffix {backup}, and a new session was started"
+        ));
+        Ok(())
+    }
+
+    pub(crate) fn whole_file(&self, session: &Session) -> Result<Vec<u8>, EngineError> {
+        let mut bytes = Vec::new();
+        self.store.read(session.location(), 0, &mut |chunk| bytes.extend_from_slice(chunk))?;
+        Ok(bytes)
+    }
+
+    /// A draft that holds an answer is a session that people look for.
+    fn publish_if_answered(&self, session: &mut Session) -> Result<(), EngineError> {
+        if session.residence() != Residence::Draft || !has_answer(session) {
+            return Ok(());
+        }
+        let cwd = session.cwd().to_owned();
+        match self.store.settle(session.location(), &cwd) {
+            Ok(location) => {
+                if let Some(own) = session.sources.first_mut() {
+                    *own = location;
+                }
+                Ok(())
+            }
+            // Another writer published it first.
+            Err(StoreError::NotFound { .. }) => self.look_up_again(session),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn plan_batch(&self, session: &Session, drafts: &[Draft], cursor: &Cursor) -> Result<Batch, EngineError> {
+        let log = session.log();
+        let leaf = session.leaf();
+        let now = self.timestamp();
+        let mut batch = Batch::after(log.tail());
+        let first = match cursor {
+            Cursor::Leaf => leaf.clone(),
+            Cursor::At(entry) => Some(entry.clone()),
+        };
+        let mut last = first.clone();
+        for (at, draft) in drafts.iter().enumerate() {
+            let wrong = |reason: String| EngineError::InvalidLine { line: at + 1, reason };
+            let id = match &draft.id {
+                Some(id) if batch.has(log, id.as_str()) => {
+                    return Err(wrong(format!("the id {id} is taken")));
+                }
+                Some(id) => id.clone(),
+                None => new_entry_id(|id| batch.has(log, id)),
+            };
+            let parent = match &draft.parent {
+                Parent::Leaf => last.clone(),
+                Parent::Root => None,
+                Parent::Entry(parent) if batch.has(log, parent.as_str()) => Some(parent.clone()),
+                Parent::Entry(parent) => return Err(wrong(format!("the parent {parent} is not in the session"))),
+            };
+            check_targets(session, &batch, draft).map_err(wrong)?;
+            batch.push(&draft.body, id.clone(), parent, draft.timestamp.as_deref().unwrap_or(&now));
+            if !is_metadata(&draft.body) {
+                last = Some(id);
+            }
+        }
+        if let (Cursor::At(_), true) = (cursor, first != leaf) {
+            batch.sibling = true;
+            let id = new_entry_id(|id| batch.has(log, id));
+            let data = json!({"op": "append", "client": self.client, "target": leaf.as_ref().map(EntryId::as_str)});
+            batch.bytes.extend(Body::ramus("leaf", data).to_line(&id, leaf.as_ref(), &now));
+        }
+        Ok(batch)
+    }
+
+    fn report(&self, session: &Session, batch: &Batch) -> Appended {
+        let entries = batch.written.iter().filter_map(|(id, parent)| {
+            let seq = session.log.seq_of(id.as_str())?;
+            Some(Written { id: id.clone(), seq, parent: parent.clone() })
+        });
+        let leaves = || session.tree(ramus_model::Scope::Visible).leaves.len();
+        Appended { entries: entries.collect(), sibling_of: batch.sibling.then(leaves) }
+    }
+}
+
+/// Says whether a model has answered in the session.
+pub(crate) fn has_answer(session: &Session) -> bool {
+    let log = session.log();
+    log.visible().any(|seq| log.record(seq).is_some_and(|record| record.role == Role::Assistant))
+}
+
+/// Entries that hold for the session hang from the leaf and never become it.
+fn is_metadata(body: &Body) -> bool {
+    let marker = body.member("customType").and_then(|raw| raw.text().map(|text| Marker::from_custom_type(&text)));
+    matches!(body.kind(), Kind::Label | Kind::SessionInfo | Kind::TitleChange)
+        || body.kind() == Kind::Custom && marker.is_some_and(|marker| marker != Marker::None)
+}
+
+/// Entries that point at others must point at something.
+fn check_targets(session: &Session, batch: &Batch, draft: &Draft) -> Result<(), String> {
+    let names = match draft.body.kind() {
+        Kind::Label | Kind::ContextEdit => ["targetId"],
+        Kind::Compaction => ["firstKeptEntryId"],
+        _ => return Ok(()),
+    };
+    for name in names {
+        let target = draft.body.member(name).and_then(|raw| raw.text().map(|text| text.into_owned()));
+        if let Some(target) = target.filter(|target| !target.is_empty())
+            && !batch.has(session.log(), &target)
+        {
+            return Err(format!("{name} names {target}, which is not in the session"));
+        }
+    }
+    Ok(())
+}
+
+/// Lines about to be written.
+struct Batch {
+    bytes: Vec<u8>,
+    written: Vec<(EntryId, Option<EntryId>)>,
+    ids: HashSet<String>,
+    sibling: bool,
+}
+
+impl Batch {
+    /// A last line without a newline is closed first, so that nothing is glued to it.
+    fn after(tail: Tail) -> Self {
+        let bytes = if tail == Tail::Ended { Vec::new() } else { b"\n".to_vec() };
+        Self { bytes, written: Vec::new(), ids: HashSet::new(), sibling: false }
+    }
+
+    fn has(&self, log: &ramus_model::Log, id: &str) -> bool {
+        self.ids.contains(id) || log.seq_of(id).is_some()
+    }
+
+    fn push(&mut self, body: &Body, id: EntryId, parent: Option<EntryId>, timestamp: &str) {
+        self.bytes.extend(body.to_line(&id, parent.as_ref(), timestamp));
+        self.ids.insert(id.to_string());
+        self.written.push((id, parent));
+    }
+}

@@ -1,0 +1,132 @@
+//! `create`: a new session, which stays a draft until a model has answered in it.
+
+use ramus_model::{Body, CURRENT_VERSION, EntryId, Header, RamusHeader, SessionId};
+use ramus_store::NewLog;
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::{Session, load};
+
+/// What a new session starts with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewSession {
+    /// The working directory.
+    pub cwd: String,
+    /// The title; none for one made from the time.
+    pub title: Option<String>,
+    /// The model, as `provider/name`.
+    pub model: Option<String>,
+    /// The session that spawns this one.
+    pub parent: Option<SessionId>,
+    /// The owner; none for the default one.
+    pub owner: Option<String>,
+}
+
+impl Engine {
+    /// Makes a session.
+    pub fn create(&self, new: NewSession) -> Result<Session, EngineError> {
+        let id = new_session_id();
+        let timestamp = self.timestamp();
+        let title = new.title.as_deref().map(check_title).transpose()?;
+        let header = Header {
+            id: id.clone(),
+            version: CURRENT_VERSION,
+            timestamp: timestamp.clone(),
+            cwd: new.cwd.clone(),
+            title: title.clone(),
+            parent_session: new.parent.as_ref().map(ToString::to_string),
+            ramus: RamusHeader {
+                parent: new.parent,
+                owner: new.owner,
+                engine: Some(engine_version()),
+                ..RamusHeader::default()
+            },
+            synthetic: false,
+        };
+        let mut bytes = header.to_line();
+        let mut last: Option<EntryId> = None;
+        let bodies = title.map(|title| title_body(&title)).into_iter().chain(match new.model {
+            Some(model) => Some(model_body(&model)?),
+            None => None,
+        });
+        for body in bodies {
+            let entry = new_entry_id(|id| last.as_ref().is_some_and(|last| last.as_str() == id));
+            bytes.extend(body.to_line(&entry, last.as_ref(), &timestamp));
+            last = Some(entry);
+        }
+        let location = self.store.create(&NewLog::draft(id, &new.cwd, &timestamp), &bytes)?;
+        load(&self.store, location, ramus_model::Depth::Envelope)
+    }
+}
+
+impl Engine {
+    /// A header for a file whose own could not be read.
+    pub(crate) fn create_header_for(&self, session: &Session) -> Header {
+        Header {
+            id: new_session_id(),
+            timestamp: self.timestamp(),
+            cwd: session.cwd().to_owned(),
+            ramus: RamusHeader { engine: Some(engine_version()), ..RamusHeader::default() },
+            synthetic: false,
+            ..Header::synthetic("")
+        }
+    }
+}
+
+/// The version that is stamped into what this engine makes.
+pub(crate) fn engine_version() -> String {
+    format!("ramus {}", env!("CARGO_PKG_VERSION"))
+}
+
+pub(crate) fn new_session_id() -> SessionId {
+    SessionId::new(uuid::Uuid::now_v7().to_string())
+}
+
+/// Draws an entry id of eight hex digits that is not `taken`; longer when that keeps failing.
+pub(crate) fn new_entry_id(taken: impl Fn(&str) -> bool) -> EntryId {
+    for _ in 0..100 {
+        let mut id = uuid::Uuid::new_v4().simple().to_string();
+        id.truncate(8);
+        if !taken(&id) {
+            return EntryId::new(id);
+        }
+    }
+    EntryId::new(uuid::Uuid::new_v4().simple().to_string())
+}
+
+/// Cleans a title and refuses an empty one.
+pub(crate) fn check_title(title: &str) -> Result<String, EngineError> {
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if title.is_empty() {
+        return Err(EngineError::Invalid("a title cannot be empty".into()));
+    }
+    Ok(title)
+}
+
+/// A title as pi reads it.
+pub(crate) fn title_body(title: &str) -> Body {
+    Body::new("session_info", [("name", Value::from(title))])
+}
+
+/// A change of the default model in both dialects: `model` for omp, `provider` and `modelId` for pi.
+pub(crate) fn model_body(model: &str) -> Result<Body, EngineError> {
+    let (provider, name) = split_model(model)?;
+    Ok(Body::new(
+        "model_change",
+        [
+            ("provider", Value::from(provider)),
+            ("modelId", Value::from(name)),
+            ("model", Value::from(model)),
+            ("role", Value::from("default")),
+        ],
+    ))
+}
+
+/// Splits `provider/name`.
+pub(crate) fn split_model(model: &str) -> Result<(&str, &str), EngineError> {
+    match model.split_once('/') {
+        Some((provider, name)) if !provider.is_empty() && !name.is_empty() => Ok((provider, name)),
+        _ => Err(EngineError::Invalid(format!("a model is named PROVIDER/NAME, not {model:?}"))),
+    }
+}

@@ -1,0 +1,53 @@
+//! `export`: a session as one version 3 file that stands on its own, for pi and omp.
+
+use ramus_model::json::Raw;
+use ramus_model::{CURRENT_VERSION, Header, RamusHeader, Seq, migrate};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::Session;
+use crate::verb::fork::copied_path;
+
+impl Engine {
+    /// Writes the session as a version 3 file. A session that stands on its own is copied byte for byte, old versions
+    /// upgraded; a fork gets the path it shares with its origin in front of its own entries.
+    pub fn export(&self, session: &Session) -> Result<Vec<u8>, EngineError> {
+        let bytes = self.whole_file(session)?;
+        let Some(header) = session.log().header().filter(|header| !header.synthetic) else {
+            return Err(EngineError::Corrupt("the session has no header; there is nothing to export".into()));
+        };
+        if header.ramus.forked_from.is_none() {
+            return Ok(if migrate::is_needed(session.log()) { migrate::upgrade(session.log(), &bytes) } else { bytes });
+        }
+        let standalone = Header {
+            version: CURRENT_VERSION,
+            cwd: session.cwd().to_owned(),
+            ramus: RamusHeader {
+                copied_from: header.ramus.forked_from.as_ref().map(|fork| fork.origin.clone()),
+                forked_from: None,
+                ..header.ramus.clone()
+            },
+            ..header.clone()
+        };
+        let mut out = standalone.to_line();
+        out.extend(copied_path(session, fork_point(session)?)?);
+        out.extend(own_entries(&bytes));
+        Ok(out)
+    }
+}
+
+/// The entry of the origin that the fork continues from.
+fn fork_point(session: &Session) -> Result<Seq, EngineError> {
+    let origin = session.lineage().forked_from;
+    let entry = origin.and_then(|origin| session.log().seq_of(origin.entry.as_str()));
+    entry.ok_or_else(|| EngineError::Corrupt("the entry this session was forked from is gone".into()))
+}
+
+/// The file without its header.
+fn own_entries(bytes: &[u8]) -> &[u8] {
+    let header = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+    match Raw::parse(header).and_then(Header::read) {
+        Some(_) => bytes.get(header.len()..).unwrap_or_default(),
+        None => bytes,
+    }
+}

@@ -1,0 +1,99 @@
+//! `fork`: a new session that starts from an entry of another one, by reference.
+//!
+//! No entry is copied: the fork names its origin and how much of it existed, and that much never changes. Files that
+//! belong to other programs may be rewritten by them, so those are forked by copying the path.
+
+use ramus_model::{CURRENT_VERSION, EntryId, ForkedFrom, Header, Origin, RamusHeader, Seq};
+use ramus_store::{NewLog, Placement, Residence};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::{Session, load};
+use crate::verb::append::has_answer;
+use crate::verb::branch::branch_target;
+use crate::verb::create::{check_title, engine_version, new_entry_id, new_session_id, title_body};
+
+/// What a fork is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForkOptions {
+    /// The title; none to derive one from the origin's.
+    pub title: Option<String>,
+}
+
+impl Engine {
+    /// Starts a new session from `entry`, which it keeps.
+    pub fn fork(&self, origin: &Session, entry: Seq, options: &ForkOptions) -> Result<Session, EngineError> {
+        let entry_id = branch_target(origin, entry)?;
+        let title = match &options.title {
+            Some(title) => check_title(title)?,
+            None => format!("{} (fork)", origin.title()),
+        };
+        let timestamp = self.timestamp();
+        let from = Origin { session: origin.id().clone(), entry: entry_id.clone() };
+        let by_copy = origin.residence() == Residence::InPlace;
+        let ramus = if by_copy {
+            RamusHeader { copied_from: Some(from), ..RamusHeader::default() }
+        } else {
+            let offset = origin.log().end();
+            RamusHeader { forked_from: Some(ForkedFrom { origin: from, offset }), ..RamusHeader::default() }
+        };
+        let owner = origin.log().header().and_then(|header| header.ramus.owner.clone());
+        let header = Header {
+            id: new_session_id(),
+            version: CURRENT_VERSION,
+            timestamp: timestamp.clone(),
+            cwd: origin.cwd().to_owned(),
+            title: Some(title.clone()),
+            parent_session: Some(origin.id().to_string()),
+            ramus: RamusHeader { owner, engine: Some(engine_version()), ..ramus },
+            synthetic: false,
+        };
+        let mut bytes = header.to_line();
+        if by_copy {
+            bytes.extend(copied_path(origin, entry)?);
+        }
+        let named = new_entry_id(|id| origin.log().seq_of(id).is_some());
+        bytes.extend(title_body(&title).to_line(&named, Some(&entry_id), &timestamp));
+        let placement = if has_answer_on(origin, entry) { Placement::Published } else { Placement::Draft };
+        let new = NewLog { id: header.id.clone(), cwd: &header.cwd, timestamp: &timestamp, placement };
+        let location = self.store.create(&new, &bytes)?;
+        load(&self.store, location, ramus_model::Depth::Envelope)
+    }
+}
+
+fn has_answer_on(origin: &Session, entry: Seq) -> bool {
+    let log = origin.log();
+    let on_path = |seq: Seq| log.record(seq).is_some_and(|record| record.role == ramus_model::Role::Assistant);
+    has_answer(origin) && log.ancestors(Some(entry)).any(on_path)
+}
+
+/// The stored lines of the path to `entry`, and of the labels of its entries, ready to stand in another file.
+pub(crate) fn copied_path(origin: &Session, entry: Seq) -> Result<Vec<u8>, EngineError> {
+    let log = origin.log();
+    let mut bytes = Vec::new();
+    for seq in log.path(Some(entry)) {
+        bytes.extend(standalone_line(origin, seq)?);
+    }
+    Ok(bytes)
+}
+
+/// The line of an entry as it must read where its earlier version and legacy neighbours are not.
+fn standalone_line(origin: &Session, seq: Seq) -> Result<Vec<u8>, EngineError> {
+    use ramus_model::json::Raw;
+    let log = origin.log();
+    let line = origin.line(seq)?;
+    let parent = log.record(seq).and_then(|record| record.parent());
+    let raw = Raw::parse(&line);
+    let stored = |name: &str| raw.and_then(|raw| raw.field(name)).and_then(Raw::text).map(|text| text.into_owned());
+    let as_stored = stored("id").as_deref() == Some(log.id(seq))
+        && stored("parentId").filter(|id| !id.is_empty()).as_deref() == parent.map(|parent| log.id(parent))
+        && raw.is_some_and(|raw| raw.field(ramus_model::body::SUPERSEDES).is_none());
+    if as_stored {
+        return Ok([line, b"\n".to_vec()].concat());
+    }
+    // A later version, a version 1 entry, or one whose parent was cut off: same body, the envelope it has in the tree.
+    let body = raw.and_then(ramus_model::Body::of_record);
+    let body = body.ok_or_else(|| EngineError::Corrupt(format!("entry {} is damaged", log.id(seq))))?;
+    let parent = parent.map(|parent| EntryId::from(log.id(parent)));
+    Ok(body.to_line(&EntryId::from(log.id(seq)), parent.as_ref(), &stored("timestamp").unwrap_or_default()))
+}

@@ -1,0 +1,44 @@
+//! `label`: a name for an entry.
+
+use ramus_model::{Body, Draft, Seq};
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::Session;
+use crate::verb::append::{Cursor, Written};
+use crate::verb::branch::branch_target;
+
+const MAX_LABEL: usize = 200;
+
+impl Engine {
+    /// Names an entry, or takes its name away.
+    pub fn label(&self, session: &mut Session, target: Seq, name: Option<&str>) -> Result<Written, EngineError> {
+        let id = branch_target(session, target)?;
+        let mut members = vec![("targetId", Value::from(id.as_str()))];
+        if let Some(name) = name {
+            members.push(("label", Value::from(check_label(name)?)));
+        }
+        let draft = Draft::new(Body::new("label", members));
+        let appended = self.append(session, &[draft], &Cursor::Leaf)?;
+        let written = appended.entries.into_iter().next();
+        written.ok_or_else(|| EngineError::Invalid("nothing was written".into()))
+    }
+}
+
+/// A label can be used to name its entry, so it must not look like another way of naming one.
+fn check_label(name: &str) -> Result<&str, EngineError> {
+    let name = name.trim();
+    let wrong = if name.is_empty() {
+        "a label cannot be empty; leave the name out to clear it"
+    } else if name.len() > MAX_LABEL {
+        "a label can have at most 200 bytes"
+    } else if name.contains('@') || name.starts_with('#') || name.bytes().all(|byte| byte == b'-') {
+        "a label cannot contain '@', start with '#', or consist of dashes: that is how entries are named"
+    } else if name.chars().any(char::is_control) {
+        "a label cannot contain control characters"
+    } else {
+        return Ok(name);
+    };
+    Err(EngineError::Invalid(wrong.into()))
+}

@@ -1,0 +1,113 @@
+//! `list`: sessions, newest first, correct by reading them all.
+
+use ramus_model::Depth;
+use ramus_store::{Residence, StoreError};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::load;
+use crate::verb::info::SessionInfo;
+
+/// Which directories' sessions are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum WhichDirectory {
+    /// All.
+    #[default]
+    All,
+    /// Those of one working directory.
+    One(String),
+}
+
+/// What is listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Which directories.
+    pub directory: WhichDirectory,
+    /// Whether drafts are listed too.
+    pub drafts: bool,
+    /// Only sessions of this owner.
+    pub owner: Option<String>,
+    /// Only sessions whose title or directory contains this, ignoring case.
+    pub text: Option<String>,
+    /// At most so many.
+    pub limit: Option<usize>,
+    /// Continue behind this session.
+    pub cursor: Option<String>,
+}
+
+/// What a list found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listing {
+    /// The sessions, newest first.
+    pub sessions: Vec<SessionInfo>,
+    /// Where the next page starts, when there is one.
+    pub next_cursor: Option<String>,
+    /// What was left out.
+    pub hidden: Hidden,
+    /// Files that could not be read at all, and why.
+    pub unreadable: Vec<(String, String)>,
+}
+
+/// How many sessions a list left out, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// Drafts.
+    pub drafts: usize,
+    /// Sessions of other directories.
+    pub other_directories: usize,
+}
+
+impl Engine {
+    /// Lists sessions by the time of their newest message; files that cannot be read are named, not dropped.
+    pub fn list(&self, filter: &Filter) -> Result<Listing, EngineError> {
+        let mut listing = Listing::default();
+        for location in self.store.list()? {
+            let name = location.id.to_string();
+            match load(&self.store, location, Depth::Envelope).and_then(|session| session.info()) {
+                Ok(info) => listing.take(info, filter),
+                // Deleted or published while we were looking.
+                Err(EngineError::Store(StoreError::NotFound { .. })) => {}
+                Err(error) => listing.unreadable.push((name, error.to_string())),
+            }
+        }
+        let newest_first =
+            |info: &SessionInfo| (std::cmp::Reverse(info.updated_millis), std::cmp::Reverse(info.id.clone()));
+        listing.sessions.sort_by_key(newest_first);
+        listing.page(filter)
+    }
+}
+
+impl Listing {
+    fn take(&mut self, info: SessionInfo, filter: &Filter) {
+        if filter.owner.as_ref().is_some_and(|owner| *owner != info.owner) || !matches(&info, filter.text.as_deref()) {
+            return;
+        }
+        if matches!(&filter.directory, WhichDirectory::One(cwd) if *cwd != info.cwd) {
+            self.hidden.other_directories += 1;
+        } else if info.residence == Residence::Draft && !filter.drafts {
+            self.hidden.drafts += 1;
+        } else {
+            self.sessions.push(info);
+        }
+    }
+
+    fn page(mut self, filter: &Filter) -> Result<Self, EngineError> {
+        if let Some(cursor) = &filter.cursor {
+            let at = self.sessions.iter().position(|info| info.id.as_str() == cursor);
+            let at = at.ok_or_else(|| EngineError::Invalid(format!("{cursor:?} is not a cursor of this list")))?;
+            self.sessions.drain(..=at);
+        }
+        if let Some(limit) = filter.limit.filter(|limit| *limit < self.sessions.len()) {
+            self.sessions.truncate(limit);
+            self.next_cursor = self.sessions.last().map(|info| info.id.to_string());
+        }
+        Ok(self)
+    }
+}
+
+fn matches(info: &SessionInfo, text: Option<&str>) -> bool {
+    text.is_none_or(|text| {
+        let text = text.to_lowercase();
+        info.title.to_lowercase().contains(&text) || info.cwd.to_lowercase().contains(&text)
+    })
+}

@@ -1,0 +1,93 @@
+//! `messages`: the conversation along a path, in pages.
+
+use ramus_model::json::Raw;
+use ramus_model::message::Message;
+use ramus_model::{EntryId, Kind, Record, Seq, tokens};
+
+use crate::error::EngineError;
+use crate::session::Session;
+
+/// One message as it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// The entry.
+    pub seq: Seq,
+    /// Its id.
+    pub id: EntryId,
+    /// The nearest entry above that shows.
+    pub parent: Option<EntryId>,
+    /// The message.
+    pub message: Message,
+    /// Its tokens: reported for an answer, estimated for the rest.
+    pub tokens: u64,
+    /// When it was written, as written.
+    pub timestamp: String,
+    /// Its label.
+    pub label: Option<String>,
+}
+
+/// One page of a conversation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// The messages, oldest first.
+    pub messages: Vec<View>,
+    /// Where the next page starts, when there is one.
+    pub next_cursor: Option<String>,
+}
+
+impl Session {
+    /// Returns the messages on the path to `leaf`, at most `limit` after `cursor`.
+    pub fn messages(&self, leaf: Option<Seq>, limit: Option<usize>, cursor: Option<&str>) -> Result<Page, EngineError> {
+        let shown: Vec<Seq> = self.log().path(leaf).into_iter().filter(|seq| self.shows(*seq)).collect();
+        let start = match cursor {
+            None => 0,
+            Some(cursor) => {
+                let at = shown.iter().position(|seq| self.log().id(*seq) == cursor);
+                1 + at.ok_or_else(|| EngineError::Invalid(format!("{cursor:?} is not a cursor of this path")))?
+            }
+        };
+        let rest = shown.get(start..).unwrap_or_default();
+        let page = rest.get(..limit.unwrap_or(rest.len())).unwrap_or(rest);
+        let mut parent = start.checked_sub(1).and_then(|at| shown.get(at)).copied();
+        let mut messages = Vec::with_capacity(page.len());
+        for &seq in page {
+            messages.extend(self.view(seq, parent)?);
+            parent = Some(seq);
+        }
+        let more = page.len() < rest.len();
+        let next_cursor = page.last().filter(|_| more).map(|seq| self.log().id(*seq).to_owned());
+        Ok(Page { messages, next_cursor })
+    }
+
+    /// Returns the last thing a person said on the path to the leaf.
+    pub fn last_user_message(&self) -> Result<Option<View>, EngineError> {
+        let is_user = |seq: &Seq| self.log().record(*seq).is_some_and(|record| record.role == ramus_model::Role::User);
+        let last = self.log().ancestors(self.log().leaf()).find(is_user);
+        last.map_or(Ok(None), |seq| self.view(seq, self.log().record(seq).and_then(Record::parent)))
+    }
+
+    fn shows(&self, seq: Seq) -> bool {
+        self.log().record(seq).is_some_and(|record| {
+            record.is_visible()
+                && matches!(record.kind, Kind::Message | Kind::CustomMessage | Kind::BranchSummary | Kind::Compaction)
+        })
+    }
+
+    fn view(&self, seq: Seq, parent: Option<Seq>) -> Result<Option<View>, EngineError> {
+        let line = self.line(seq)?;
+        let Some(raw) = Raw::parse(&line) else { return Ok(None) };
+        let Some(message) = Message::of_entry(raw) else { return Ok(None) };
+        let reported = message.answer.as_ref().and_then(|answer| answer.usage).map(|usage| usage.output);
+        let tokens = reported.filter(|tokens| *tokens > 0).unwrap_or_else(|| tokens::estimate(&message));
+        let id = self.entry_id(seq);
+        Ok(Some(View {
+            seq,
+            parent: parent.map(|parent| self.entry_id(parent)),
+            tokens,
+            timestamp: raw.field("timestamp").and_then(Raw::text).unwrap_or_default().into_owned(),
+            label: self.log().facts().label(id.as_str()).map(str::to_owned),
+            message,
+            id,
+        }))
+    }
+}

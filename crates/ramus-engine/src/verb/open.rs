@@ -1,0 +1,91 @@
+//! `open`: a session by id, unique prefix, `last`, or path.
+
+use std::path::{Path, PathBuf};
+
+use ramus_model::{Depth, SessionId};
+use ramus_store::{Location, Residence};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::{Session, header_of, load};
+use crate::verb::list::{Filter, WhichDirectory};
+
+/// The shortest prefix of a session id that is looked at.
+const MIN_PREFIX: usize = 4;
+
+impl Engine {
+    /// Opens the session a reference names: a path to a file, a whole id, a unique prefix, or `last`, the most recent
+    /// session of `cwd`. Reading changes nothing.
+    pub fn open(&self, reference: &str, cwd: &str) -> Result<Session, EngineError> {
+        self.open_at(reference, cwd, Depth::Envelope)
+    }
+
+    /// Like [`Engine::open`], checking as much as `depth` says.
+    pub fn open_at(&self, reference: &str, cwd: &str, depth: Depth) -> Result<Session, EngineError> {
+        load(&self.store, self.locate(reference, cwd)?, depth)
+    }
+
+    /// Says whether a reference names a session, without reading its log.
+    pub fn locate(&self, reference: &str, cwd: &str) -> Result<Location, EngineError> {
+        let path = Path::new(reference);
+        if path.is_file() {
+            return self.locate_path(path);
+        }
+        if reference == "last" {
+            return self.locate_last(cwd);
+        }
+        if reference.contains('/') || reference.ends_with(".jsonl") {
+            return Err(EngineError::SessionNotFound(reference.to_owned()));
+        }
+        self.locate_id(reference)
+    }
+
+    fn locate_id(&self, reference: &str) -> Result<Location, EngineError> {
+        let mut all = self.store.list()?;
+        if let Some(exact) = all.iter().position(|location| location.id.as_str() == reference) {
+            return Ok(all.swap_remove(exact));
+        }
+        if reference.len() >= MIN_PREFIX {
+            all.retain(|location| location.id.as_str().starts_with(reference));
+            match all.len() {
+                0 => {}
+                1 => return all.pop().ok_or_else(|| EngineError::SessionNotFound(reference.to_owned())),
+                _ => {
+                    let candidates = all.iter().take(10).map(|location| location.id.to_string()).collect();
+                    return Err(EngineError::SessionAmbiguous { reference: reference.to_owned(), candidates });
+                }
+            }
+        }
+        Err(EngineError::SessionNotFound(reference.to_owned()))
+    }
+
+    /// A path of our own home is the session that lives there; any other is opened where it is.
+    fn locate_path(&self, path: &Path) -> Result<Location, EngineError> {
+        let real = canonical(path);
+        for location in self.store.list()? {
+            if location.path.as_deref().map(canonical).as_ref() == Some(&real) {
+                return Ok(location);
+            }
+        }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let mut location = Location::in_place(SessionId::from(&*name), &real);
+        if let Some(header) = header_of(self.store.as_ref(), &location)? {
+            location.id = header.id;
+        }
+        Ok(location)
+    }
+
+    fn locate_last(&self, cwd: &str) -> Result<Location, EngineError> {
+        let filter = Filter { directory: WhichDirectory::One(cwd.to_owned()), drafts: true, ..Filter::default() };
+        let listing = self.list(&filter)?;
+        // A picker shows published sessions; a draft is only taken when there is nothing else.
+        let published = listing.sessions.iter().find(|info| info.residence != Residence::Draft);
+        let recent = published.or(listing.sessions.first());
+        let recent = recent.ok_or_else(|| EngineError::NoRecentSession(cwd.to_owned()))?;
+        self.locate_id(recent.id.as_str())
+    }
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

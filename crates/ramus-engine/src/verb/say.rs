@@ -1,0 +1,67 @@
+//! `say`: one text message.
+
+use ramus_model::{Body, Draft};
+use serde_json::{Value, json};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::Session;
+use crate::verb::append::{Cursor, Written};
+
+/// A text to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Say {
+    /// The role: `user`, `assistant` or `system`.
+    pub role: String,
+    /// The text.
+    pub text: String,
+}
+
+impl Say {
+    /// What a person says.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self { role: "user".into(), text: text.into() }
+    }
+
+    /// What a model says.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self { role: "assistant".into(), text: text.into() }
+    }
+}
+
+impl Engine {
+    /// Appends one text message to the leaf.
+    pub fn say(&self, session: &mut Session, say: Say) -> Result<Written, EngineError> {
+        let model = match say.role.as_str() {
+            "assistant" => session.context(session.log().leaf())?.state.models.remove("default"),
+            "user" | "system" => None,
+            other => return Err(EngineError::Invalid(format!("{other:?} cannot say anything"))),
+        };
+        let message = self.text_message(&say, model.as_deref());
+        let draft = Draft::new(Body::new("message", [("message", message)]));
+        let appended = self.append(session, &[draft], &Cursor::Leaf)?;
+        let written = appended.entries.into_iter().next();
+        written.ok_or_else(|| EngineError::Invalid("nothing was written".into()))
+    }
+
+    /// A message with every member the programs that share this format rely on.
+    fn text_message(&self, say: &Say, model: Option<&str>) -> Value {
+        let now = self.now();
+        let content = json!([{"type": "text", "text": say.text}]);
+        if say.role != "assistant" {
+            return json!({"role": say.role, "content": content, "timestamp": now});
+        }
+        let (provider, model) = model.and_then(|model| model.split_once('/')).unwrap_or(("ramus", "manual"));
+        let nothing = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
+        json!({
+            "role": "assistant",
+            "content": content,
+            "api": "manual",
+            "provider": provider,
+            "model": model,
+            "usage": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": nothing},
+            "stopReason": "stop",
+            "timestamp": now,
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! The provider dialect: a history every provider accepts.
+//!
+//! Postconditions, whatever the log holds: system messages first; every tool call has exactly one result, directly behind
+//! its message and in call order (missing ones are closed with an error result); no result without its call; no empty
+//! message; no entry twice. Parts are passed on as they are stored. Repairing a repaired history changes nothing.
+
+use std::collections::VecDeque;
+
+use hashbrown::HashMap;
+
+use super::{Context, Item, body, render};
+use crate::id::Seq;
+use crate::json::{Raw, Shape, quote};
+use crate::kind::Role;
+use crate::log::{Lines, Log};
+use crate::message::ToolResult;
+
+/// What a call without a result is answered with.
+pub const MISSING_RESULT: &str = "[Error: tool result missing]";
+
+const SUMMARY_INTRO: &str = "What happened earlier in this conversation, summarised:\n\n<summary>\n";
+const BRANCH_INTRO: &str = "Another line of work was followed from here and left again. Its summary:\n\n<summary>\n";
+const SUMMARY_END: &str = "\n</summary>";
+
+/// One message as a provider is sent it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The entry it comes from; none for a result that was made up.
+    pub entry: Option<Seq>,
+    /// Who speaks.
+    pub speaker: Speaker,
+    /// The parts, each as JSON.
+    pub parts: Vec<Vec<u8>>,
+}
+
+/// Who speaks in an outgoing message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// Instructions.
+    System,
+    /// A person, or what is presented as one.
+    User,
+    /// The model, with the calls it makes.
+    Assistant(Vec<Call>),
+    /// A tool.
+    Tool(ToolResult),
+}
+
+/// A tool call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The call's id.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+}
+
+/// Makes the messages that a provider is sent.
+pub fn messages<L: Lines + ?Sized>(log: &Log, context: &Context, lines: &L) -> Result<Vec<Outgoing>, L::Error> {
+    let mut raw = Vec::with_capacity(context.items.len());
+    for item in &context.items {
+        raw.extend(outgoing(log, *item, lines)?);
+    }
+    Ok(repair(raw))
+}
+
+fn outgoing<L: Lines + ?Sized>(log: &Log, item: Item, lines: &L) -> Result<Option<Outgoing>, L::Error> {
+    let entry = Some(item.seq());
+    let user = |parts| Some(Outgoing { entry, speaker: Speaker::User, parts });
+    Ok(match item {
+        Item::CompactionSummary(seq) | Item::BranchSummary(seq) => {
+            let line = body(log, seq, lines)?;
+            let summary =
+                Raw::parse(&line).and_then(|raw| raw.field("summary")).and_then(Raw::text).unwrap_or_default();
+            let intro = if matches!(item, Item::BranchSummary(_)) { BRANCH_INTRO } else { SUMMARY_INTRO };
+            if summary.is_empty() { None } else { user(vec![text_part(&format!("{intro}{summary}{SUMMARY_END}"))]) }
+        }
+        _ => {
+            let mut bytes = Vec::new();
+            render::message(log, item, lines, &mut bytes)?;
+            Raw::parse(&bytes).and_then(|message| speak(message, entry))
+        }
+    })
+}
+
+/// Turns a version 3 message into an outgoing one; none when it is not for the model.
+fn speak(message: Raw<'_>, entry: Option<Seq>) -> Option<Outgoing> {
+    let text = |name| message.field(name).and_then(Raw::text).unwrap_or_default();
+    let role = text("role");
+    if message.field("excludeFromContext").and_then(Raw::flag) == Some(true) {
+        return None;
+    }
+    let parts = match message.field("content") {
+        Some(content) if content.shape() == Shape::Text => vec![text_part(&text("content"))],
+        Some(content) => content.items().map(|part| part.bytes().to_vec()).collect(),
+        None => Vec::new(),
+    };
+    let (speaker, parts) = match Role::from_wire(role.as_bytes()) {
+        Role::System => (Speaker::System, parts),
+        Role::Assistant => {
+            let (parts, calls) = sort_out_calls(parts);
+            (Speaker::Assistant(calls), parts)
+        }
+        Role::ToolResult => (Speaker::Tool(ToolResult::read(message)), parts),
+        Role::BashExecution => {
+            let ran = format!("Ran `{}`\n```\n{}\n```", text("command"), text("output"));
+            (Speaker::User, vec![text_part(&ran)])
+        }
+        Role::User | Role::Custom => (Speaker::User, parts),
+        Role::Other => return None,
+    };
+    Some(Outgoing { entry, speaker, parts })
+}
+
+/// Drops calls that cannot be answered (no id or no name) or repeat an id, and empty text, which providers refuse.
+fn sort_out_calls(parts: Vec<Vec<u8>>) -> (Vec<Vec<u8>>, Vec<Call>) {
+    let mut calls: Vec<Call> = Vec::new();
+    let mut kept = Vec::with_capacity(parts.len());
+    for part in parts {
+        let raw = Raw::parse(&part);
+        let text = |name| raw.and_then(|raw| raw.field(name)).and_then(Raw::text).unwrap_or_default();
+        if matches!(&*text("type"), "toolCall" | "tool_use") {
+            let (id, name) = (text("id").into_owned(), text("name").into_owned());
+            if id.is_empty() || name.is_empty() || calls.iter().any(|call| call.id == id) {
+                continue;
+            }
+            calls.push(Call { id, name });
+        }
+        kept.push(part);
+    }
+    (kept, calls)
+}
+
+fn is_empty_text(part: &[u8]) -> bool {
+    let raw = Raw::parse(part);
+    let text = |name| raw.and_then(|raw| raw.field(name)).and_then(Raw::text);
+    text("type").as_deref() == Some("text") && text("text").is_none_or(|text| text.is_empty())
+}
+
+/// Brings messages into an order and completeness that every provider accepts.
+fn repair(messages: Vec<Outgoing>) -> Vec<Outgoing> {
+    let mut results: HashMap<String, VecDeque<Outgoing>> = HashMap::new();
+    let (mut systems, mut others) = (Vec::new(), Vec::new());
+    for mut message in messages {
+        message.parts.retain(|part| !is_empty_text(part));
+        match &message.speaker {
+            Speaker::Tool(result) => results.entry(result.call.clone()).or_default().push_back(message),
+            _ if message.parts.is_empty() => {}
+            Speaker::System => systems.push(message),
+            _ => others.push(message),
+        }
+    }
+    let mut repaired = systems;
+    for message in others {
+        let calls = match &message.speaker {
+            Speaker::Assistant(calls) => calls.clone(),
+            _ => Vec::new(),
+        };
+        repaired.push(message);
+        for call in calls {
+            let found = results.get_mut(&call.id).and_then(VecDeque::pop_front);
+            repaired.push(found.unwrap_or_else(|| missing_result(call)));
+        }
+    }
+    repaired
+}
+
+fn missing_result(call: Call) -> Outgoing {
+    let result = ToolResult { call: call.id, name: call.name, is_error: true };
+    Outgoing { entry: None, speaker: Speaker::Tool(result), parts: vec![text_part(MISSING_RESULT)] }
+}
+
+fn text_part(text: &str) -> Vec<u8> {
+    let mut part = b"{\"type\":\"text\",\"text\":".to_vec();
+    quote(text, &mut part);
+    part.push(b'}');
+    part
+}
+
+/// Writes outgoing messages as a JSON array.
+pub fn write(messages: &[Outgoing], out: &mut Vec<u8>) {
+    out.push(b'[');
+    for (at, message) in messages.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        message.write(out);
+    }
+    out.push(b']');
+}
+
+impl Outgoing {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"role\":");
+        match &self.speaker {
+            Speaker::System => quote("system", out),
+            Speaker::User => quote("user", out),
+            Speaker::Assistant(_) => quote("assistant", out),
+            Speaker::Tool(result) => {
+                quote("toolResult", out);
+                out.extend_from_slice(b",\"toolCallId\":");
+                quote(&result.call, out);
+                out.extend_from_slice(b",\"toolName\":");
+                quote(&result.name, out);
+                out.extend_from_slice(if result.is_error { b",\"isError\":true" } else { b",\"isError\":false" });
+            }
+        }
+        out.extend_from_slice(b",\"content\":[");
+        for (at, part) in self.parts.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(part);
+        }
+        out.extend_from_slice(b"]}");
+    }
+}

@@ -1,0 +1,161 @@
+//! The envelope of a line: type, id, parent and the role of a message, read without reading the body.
+//!
+//! Every program that writes this format puts the envelope first, so reading stops as soon as all of it was seen. What
+//! lies behind is not looked at: a body is checked when someone asks for it, or by a thorough reading ([`crate::Depth`]).
+
+use crate::json::{Lexer, Raw};
+use crate::kind::{Kind, Marker, Role};
+
+/// What the envelope of a line says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope<'a> {
+    pub(crate) type_name: &'a [u8],
+    pub(crate) kind: Kind,
+    pub(crate) role: Role,
+    pub(crate) marker: Marker,
+    /// The id, or empty when there is none.
+    pub(crate) id: Name<'a>,
+    pub(crate) parent: Name<'a>,
+    /// Where reading stopped; the rest of the line has not been looked at.
+    pub(crate) end: usize,
+}
+
+/// An id as it stands in the line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Name<'a> {
+    /// Absent, null, empty, or not a string.
+    None,
+    /// Text without escapes: the bytes are the id.
+    Plain(&'a [u8]),
+    /// Text with escapes or invalid UTF-8.
+    Escaped(Raw<'a>),
+}
+
+const TYPE: u8 = 1;
+const ID: u8 = 2;
+const PARENT: u8 = 4;
+const BODY: u8 = 8;
+const ALL: u8 = TYPE | ID | PARENT | BODY;
+
+impl<'a> Envelope<'a> {
+    /// Reads the envelope of `line`, which must be an object. Returns `None` when what was read is not JSON.
+    pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
+        let mut lexer = Lexer::new(line, 0);
+        if !lexer.eat(b'{') {
+            return None;
+        }
+        let mut envelope = Self {
+            type_name: b"",
+            kind: Kind::Unknown,
+            role: Role::Other,
+            marker: Marker::None,
+            id: Name::None,
+            parent: Name::None,
+            end: 0,
+        };
+        if lexer.eat(b'}') {
+            envelope.end = lexer.pos();
+            return Some(envelope);
+        }
+        let mut seen = 0;
+        loop {
+            let key = lexer.key()?;
+            let stop = envelope.member(key, &mut lexer, &mut seen)?;
+            if stop {
+                break;
+            }
+            if lexer.eat(b',') {
+                continue;
+            }
+            if lexer.eat(b'}') {
+                if seen & BODY == 0 {
+                    envelope.read_late_body(Raw::lexed(lexer.slice(0, lexer.pos())));
+                }
+                break;
+            }
+            return None;
+        }
+        envelope.end = lexer.pos();
+        Some(envelope)
+    }
+
+    /// The body stood before the type, so it was passed over.
+    fn read_late_body(&mut self, line: Raw<'_>) {
+        if let (Kind::Message, Some(message)) = (self.kind, line.field("message")) {
+            self.role = role_of(message);
+        }
+        if let (Kind::Custom, Some(text)) = (self.kind, line.field("customType").and_then(Raw::text)) {
+            self.marker = Marker::from_custom_type(&text);
+        }
+    }
+
+    /// Reads the value of one member; says whether nothing more is needed.
+    fn member(&mut self, key: &[u8], lexer: &mut Lexer<'a>, seen: &mut u8) -> Option<bool> {
+        match key {
+            b"\"type\"" => {
+                let value = lexer.value()?;
+                self.type_name = unquoted(value).unwrap_or_default();
+                self.kind = Kind::from_wire(self.type_name);
+                *seen |= TYPE;
+                // Only messages and custom entries carry something the tree needs behind the envelope.
+                if !matches!(self.kind, Kind::Message | Kind::Custom) {
+                    *seen |= BODY;
+                }
+            }
+            b"\"id\"" => {
+                self.id = Name::read(lexer.value()?);
+                *seen |= ID;
+            }
+            b"\"parentId\"" => {
+                self.parent = Name::read(lexer.value()?);
+                *seen |= PARENT;
+            }
+            b"\"message\"" if self.kind == Kind::Message => {
+                *seen |= BODY;
+                if *seen == ALL
+                    && let Some(role) = leading_role(lexer)
+                {
+                    self.role = role;
+                    return Some(true);
+                }
+                self.role = role_of(Raw::lexed(lexer.value()?));
+            }
+            b"\"customType\"" if self.kind == Kind::Custom => {
+                let text = Raw::lexed(lexer.value()?).text();
+                self.marker = text.map_or(Marker::None, |text| Marker::from_custom_type(&text));
+                *seen |= BODY;
+            }
+            _ => drop(lexer.value()?),
+        }
+        Some(*seen == ALL)
+    }
+}
+
+impl<'a> Name<'a> {
+    fn read(value: &'a [u8]) -> Self {
+        match unquoted(value) {
+            Some(b"") => Self::None,
+            Some(inner) if inner.iter().all(|byte| byte.is_ascii() && *byte != b'\\') => Self::Plain(inner),
+            Some(_) => Self::Escaped(Raw::lexed(value)),
+            None => Self::None,
+        }
+    }
+}
+
+fn unquoted(value: &[u8]) -> Option<&[u8]> {
+    value.strip_prefix(b"\"")?.strip_suffix(b"\"")
+}
+
+/// The role, when it is the first member of the message that starts here.
+fn leading_role(lexer: &Lexer<'_>) -> Option<Role> {
+    let mut ahead = *lexer;
+    if !ahead.eat(b'{') || ahead.key()? != b"\"role\"" {
+        return None;
+    }
+    unquoted(ahead.string()?).map(Role::from_wire)
+}
+
+/// The role of a whole message.
+pub(crate) fn role_of(message: Raw<'_>) -> Role {
+    message.field("role").and_then(Raw::text).map_or(Role::Other, |role| Role::from_wire(role.as_bytes()))
+}

@@ -1,0 +1,120 @@
+//! What fuzzing checks: the invariants that hold whatever the bytes are. Each function panics when one does not.
+//!
+//! These live with the model so that the fuzz targets, the property tests and the fuzz corpus check the same things.
+
+#![expect(clippy::panic, reason = "a violated invariant must stop the fuzzer")]
+
+use crate::context::{self, provider};
+use crate::json::Raw;
+use crate::log::{Depth, Log};
+use crate::tree::{Scope, Tree};
+use crate::{Draft, EntryId, migrate, resolve, tokens};
+
+/// Checks one line: the lexer agrees with `serde_json`, and what can be an entry survives being written and read.
+pub fn line(bytes: &[u8]) {
+    let ours = Raw::parse(bytes);
+    if std::str::from_utf8(bytes).is_ok() {
+        let theirs = serde_json::from_slice::<&serde_json::value::RawValue>(bytes);
+        check(ours.is_some() == theirs.is_ok(), "the lexer and serde_json disagree about what is JSON");
+    }
+    if let Some(raw) = ours {
+        check(Raw::parse(raw.bytes()) == Some(raw), "a value does not read as itself");
+        for (_, value) in raw.fields() {
+            check(Raw::parse(value.bytes()) == Some(value), "a member is not a value");
+        }
+        for value in raw.items() {
+            check(Raw::parse(value.bytes()) == Some(value), "an element is not a value");
+        }
+    }
+    if let Ok(draft) = Draft::parse(bytes) {
+        let line = draft.body.to_line(&EntryId::from("0badcafe"), None, "2026-01-01T00:00:00.000Z");
+        check(line.iter().filter(|byte| **byte == b'\n').count() == 1, "an entry is not one line");
+        let again = Raw::parse(&line).and_then(crate::Body::of_record);
+        let spaced = |body: &crate::Body| body.to_line(&EntryId::from("0badcafe"), None, "2026-01-01T00:00:00.000Z");
+        check(again.as_ref().map(spaced) == Some(line), "a body does not survive being written and read");
+    }
+}
+
+/// Checks a file: reading it in one piece, in chunks, quickly and thoroughly agree where they must; every projection
+/// ends; places lie inside the file; upgrading loses nothing.
+pub fn file(bytes: &[u8]) {
+    let log = Log::from_bytes(bytes, Depth::Whole);
+    let mut chunked = Log::new(Depth::Whole);
+    for chunk in bytes.chunks(7) {
+        chunked.feed(chunk);
+    }
+    chunked.finish();
+    check(chunked.len() == log.len(), "reading in chunks finds other entries");
+    check(chunked.findings() == log.findings(), "reading in chunks finds other damage");
+    projections(&Log::from_bytes(bytes, Depth::Envelope), bytes);
+    projections(&log, bytes);
+    if migrate::is_needed(&log) {
+        let upgraded = migrate::upgrade(&log, bytes);
+        let again = Log::from_bytes(&upgraded, Depth::Whole);
+        check(again.len() == log.len(), "an upgrade changes the number of entries");
+        check(!migrate::is_needed(&again), "an upgraded file still needs an upgrade");
+    }
+}
+
+fn projections(log: &Log, bytes: &[u8]) {
+    for seq in log.seqs() {
+        let place = log.place(seq).unwrap_or_else(|| panic!("{seq} has no place"));
+        check(place.offset + u64::from(place.len) <= bytes.len() as u64, "a place lies outside the file");
+        check(log.seq_of(log.id(seq)) == Some(seq), "an id does not find its entry");
+        check(log.ancestors(Some(seq)).count() <= log.len(), "a path revisits an entry");
+    }
+    for scope in [Scope::Visible, Scope::All] {
+        let tree = Tree::of(log, scope);
+        check(tree.entries.iter().filter(|node| node.parent.is_none()).count() == tree.roots.len(), "a root is lost");
+        check(tree.entries.is_empty() || !tree.roots.is_empty(), "a tree has no root");
+        let children: u32 = tree.entries.iter().map(|node| node.children).sum();
+        check(
+            children as usize + tree.roots.len() == tree.entries.len(),
+            "a tree has more or fewer edges than entries",
+        );
+    }
+    let Ok(context) = context::build(log, log.leaf(), bytes);
+    let mut out = Vec::new();
+    let Ok(()) = context::render::messages(log, &context, bytes, &mut out);
+    check(Raw::parse(&out).is_some_and(|raw| raw.items().count() == context.items.len()), "a context is not JSON");
+    let Ok(_) = tokens::of_context(log, &context, bytes);
+    let Ok(messages) = provider::messages(log, &context, bytes);
+    check_pairs(&messages);
+    for reference in ["", "-", "#1", "abcd"] {
+        let _ = resolve::entry(log, reference);
+    }
+}
+
+/// Checks the postconditions of [`provider::messages`].
+pub fn check_pairs(messages: &[provider::Outgoing]) {
+    use provider::Speaker;
+    let mut expected: Vec<String> = Vec::new();
+    let mut conversation = false;
+    let mut seen = std::collections::HashSet::new();
+    for message in messages {
+        if let Some(entry) = message.entry {
+            check(seen.insert(entry), "an entry is in the context twice");
+        }
+        match &message.speaker {
+            Speaker::Tool(result) => {
+                check(!expected.is_empty() && expected.remove(0) == result.call, "a result does not follow its call");
+            }
+            other => {
+                check(expected.is_empty(), "a call has no result");
+                check(!message.parts.is_empty(), "a message is empty");
+                check(!(conversation && *other == Speaker::System), "a system message comes late");
+                conversation |= *other != Speaker::System;
+                if let Speaker::Assistant(calls) = other {
+                    expected = calls.iter().map(|call| call.id.clone()).collect();
+                }
+            }
+        }
+    }
+    check(expected.is_empty(), "a call has no result");
+}
+
+fn check(holds: bool, what: &str) {
+    if !holds {
+        panic!("{what}");
+    }
+}

@@ -1,0 +1,13 @@
+//! JSON as it stands in a log: borrowed, validated, never re-encoded.
+//!
+//! A session file must keep number spellings, unknown fields and lone surrogates (`"\ud83d"`), none of which survive a
+//! trip through an ordinary JSON tree. [`Raw`] is a view of the bytes of one value that the lexer has checked.
+//! The lexer is iterative, so nesting depth costs memory, never stack.
+
+mod lex;
+mod text;
+mod view;
+
+pub(crate) use lex::Lexer;
+pub use text::quote;
+pub use view::{Fields, Items, Raw, Shape};

@@ -1,0 +1,231 @@
+//! The lexer: finds where a JSON value ends and rejects what is not JSON.
+//!
+//! It accepts what `JSON.parse` accepts, byte for byte, with one deliberate difference: invalid UTF-8 inside strings is
+//! let through, because the programs that write session files read it leniently and no record may be lost over it.
+
+use memchr::memchr2;
+
+/// A position in a byte slice that only moves forward over valid JSON.
+#[derive(Clone, Copy)]
+pub(crate) struct Lexer<'a> {
+    bytes: &'a [u8],
+    pos: usize,
+}
+
+/// Returns the first position at or after `pos` that is not JSON whitespace.
+pub(crate) fn skip_whitespace(bytes: &[u8], mut pos: usize) -> usize {
+    while let Some(b' ' | b'\t' | b'\r' | b'\n') = bytes.get(pos) {
+        pos += 1;
+    }
+    pos
+}
+
+impl<'a> Lexer<'a> {
+    pub(crate) fn new(bytes: &'a [u8], pos: usize) -> Self {
+        Self { bytes, pos }
+    }
+
+    pub(crate) fn pos(&self) -> usize {
+        self.pos
+    }
+
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        let byte = *self.bytes.get(self.pos)?;
+        if byte > b' ' {
+            return Some(byte);
+        }
+        self.pos = skip_whitespace(self.bytes, self.pos);
+        self.bytes.get(self.pos).copied()
+    }
+
+    /// Consumes `byte` (after whitespace) and says whether it was there.
+    pub(crate) fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        if found {
+            self.pos += 1;
+        }
+        found
+    }
+
+    pub(crate) fn slice(&self, from: usize, to: usize) -> &'a [u8] {
+        self.bytes.get(from..to).unwrap_or_default()
+    }
+
+    /// Consumes a string and returns its bytes including the quotes.
+    pub(crate) fn string(&mut self) -> Option<&'a [u8]> {
+        if self.peek()? != b'"' {
+            return None;
+        }
+        let start = self.pos;
+        let mut pos = start + 1;
+        // Keys and ids are short: a plain loop beats a vector search for them.
+        let near = self.bytes.len().min(pos + 24);
+        while pos < near {
+            match *self.bytes.get(pos)? {
+                b'"' => {
+                    self.pos = pos + 1;
+                    return Some(self.slice(start, pos + 1));
+                }
+                b'\\' | 0..0x20 => break,
+                _ => pos += 1,
+            }
+        }
+        self.long_string(start, pos)
+    }
+
+    fn long_string(&mut self, start: usize, mut pos: usize) -> Option<&'a [u8]> {
+        loop {
+            let rest = self.bytes.get(pos..)?;
+            let stop = memchr2(b'"', b'\\', rest)?;
+            // A minimum over the run is one vector instruction per block; an early exit would not be.
+            if rest.get(..stop)?.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < 0x20 {
+                return None;
+            }
+            pos += stop;
+            if self.bytes.get(pos) == Some(&b'"') {
+                self.pos = pos + 1;
+                return Some(self.slice(start, pos + 1));
+            }
+            match self.bytes.get(pos + 1)? {
+                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => pos += 2,
+                b'u' => {
+                    let digits = self.bytes.get(pos + 2..pos + 6)?;
+                    if !digits.iter().all(u8::is_ascii_hexdigit) {
+                        return None;
+                    }
+                    pos += 6;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn number(&mut self) -> Option<()> {
+        self.eat_byte(b'-');
+        match self.bytes.get(self.pos)? {
+            b'0' => self.pos += 1,
+            b'1'..=b'9' => self.digits()?,
+            _ => return None,
+        }
+        if self.eat_byte(b'.') {
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.bytes.get(self.pos) {
+            self.pos += 1;
+            if let Some(b'+' | b'-') = self.bytes.get(self.pos) {
+                self.pos += 1;
+            }
+            self.digits()?;
+        }
+        Some(())
+    }
+
+    fn eat_byte(&mut self, byte: u8) -> bool {
+        let found = self.bytes.get(self.pos) == Some(&byte);
+        self.pos += usize::from(found);
+        found
+    }
+
+    fn digits(&mut self) -> Option<()> {
+        let start = self.pos;
+        while let Some(b'0'..=b'9') = self.bytes.get(self.pos) {
+            self.pos += 1;
+        }
+        (self.pos > start).then_some(())
+    }
+
+    fn word(&mut self, word: &[u8]) -> Option<()> {
+        self.bytes.get(self.pos..)?.starts_with(word).then(|| self.pos += word.len())
+    }
+
+    /// Consumes one value of any kind and returns its bytes.
+    pub(crate) fn value(&mut self) -> Option<&'a [u8]> {
+        self.peek()?;
+        let start = self.pos;
+        let mut open = Nesting::default();
+        loop {
+            // A value starts here.
+            match self.peek()? {
+                b'"' => drop(self.string()?),
+                b'{' => {
+                    self.pos += 1;
+                    if !self.eat(b'}') {
+                        open.push(true);
+                        self.key()?;
+                        continue;
+                    }
+                }
+                b'[' => {
+                    self.pos += 1;
+                    if !self.eat(b']') {
+                        open.push(false);
+                        continue;
+                    }
+                }
+                b't' => self.word(b"true")?,
+                b'f' => self.word(b"false")?,
+                b'n' => self.word(b"null")?,
+                _ => self.number()?,
+            }
+            // A value has just ended: close what it completes.
+            loop {
+                let Some(in_object) = open.top() else {
+                    return Some(self.slice(start, self.pos));
+                };
+                match (self.peek()?, in_object) {
+                    (b',', true) => {
+                        self.pos += 1;
+                        self.key()?;
+                        break;
+                    }
+                    (b',', false) => {
+                        self.pos += 1;
+                        break;
+                    }
+                    (b'}', true) | (b']', false) => {
+                        self.pos += 1;
+                        open.pop();
+                    }
+                    _ => return None,
+                }
+            }
+        }
+    }
+
+    /// Consumes `"key":` and returns the key with its quotes.
+    pub(crate) fn key(&mut self) -> Option<&'a [u8]> {
+        let key = self.string()?;
+        self.eat(b':').then_some(key)
+    }
+}
+
+/// Which containers are open, innermost last; `true` is an object. The first 64 levels need no allocation.
+#[derive(Default)]
+struct Nesting {
+    bits: u64,
+    depth: usize,
+    deeper: Vec<u64>,
+}
+
+impl Nesting {
+    fn push(&mut self, object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.deeper.push(self.bits);
+            self.bits = 0;
+        }
+        self.bits = (self.bits << 1) | u64::from(object);
+        self.depth += 1;
+    }
+
+    fn top(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.bits & 1 == 1)
+    }
+
+    fn pop(&mut self) {
+        self.bits >>= 1;
+        self.depth -= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.bits = self.deeper.pop().unwrap_or_default();
+        }
+    }
+}

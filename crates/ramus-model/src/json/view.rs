@@ -1,0 +1,161 @@
+//! [`Raw`]: a validated, borrowed JSON value.
+
+use std::borrow::Cow;
+
+use super::lex::{Lexer, skip_whitespace};
+use super::text;
+
+/// What a JSON value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `{…}`
+    Object,
+    /// `[…]`
+    Array,
+    /// `"…"`
+    Text,
+    /// A number in any spelling.
+    Number,
+    /// `true` or `false`
+    Flag,
+    /// `null`
+    Null,
+}
+
+/// The exact bytes of one JSON value. Only the lexer makes one, so the bytes are known to be well formed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Raw<'a>(&'a [u8]);
+
+impl<'a> Raw<'a> {
+    /// Reads `bytes` as exactly one value, whitespace around it allowed.
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let (raw, rest) = Self::prefix(bytes)?;
+        (skip_whitespace(rest, 0) == rest.len()).then_some(raw)
+    }
+
+    /// Reads one value at the start of `bytes` and returns it with what follows.
+    pub fn prefix(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let mut lexer = Lexer::new(bytes, 0);
+        let value = lexer.value()?;
+        Some((Self(value), bytes.get(lexer.pos()..).unwrap_or_default()))
+    }
+
+    pub(crate) fn lexed(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns the bytes as they stand in the log.
+    pub fn bytes(self) -> &'a [u8] {
+        self.0
+    }
+
+    /// Says what kind of value this is.
+    pub fn shape(self) -> Shape {
+        match self.0.first() {
+            Some(b'{') => Shape::Object,
+            Some(b'[') => Shape::Array,
+            Some(b'"') => Shape::Text,
+            Some(b't' | b'f') => Shape::Flag,
+            Some(b'n') | None => Shape::Null,
+            Some(_) => Shape::Number,
+        }
+    }
+
+    /// Says whether this is `null`.
+    pub fn is_null(self) -> bool {
+        self.shape() == Shape::Null
+    }
+
+    /// Iterates over the members of an object; empty for anything else.
+    pub fn fields(self) -> Fields<'a> {
+        Fields { lexer: inside(self, b'{') }
+    }
+
+    /// Returns the member called `name`; of several, the last, as `JSON.parse` would.
+    pub fn field(self, name: &str) -> Option<Raw<'a>> {
+        self.fields().filter(|(key, _)| key == name).last().map(|(_, value)| value)
+    }
+
+    /// Iterates over the elements of an array; empty for anything else.
+    pub fn items(self) -> Items<'a> {
+        Items { lexer: inside(self, b'[') }
+    }
+
+    /// Returns the text of a string; lone surrogates and invalid UTF-8 read as U+FFFD.
+    pub fn text(self) -> Option<Cow<'a, str>> {
+        let inner = self.0.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        Some(text::decode(inner))
+    }
+
+    /// Returns a non-negative integer; JavaScript spellings such as `1e3` or `5.0` count when they are whole.
+    pub fn unsigned(self) -> Option<u64> {
+        let spelled = std::str::from_utf8(self.0).ok()?;
+        spelled.parse().ok().or_else(|| {
+            let float = self.float()?;
+            (float >= 0.0 && float.fract() == 0.0 && float < 9_007_199_254_740_992.0).then_some(float as u64)
+        })
+    }
+
+    /// Returns a number as a float.
+    pub fn float(self) -> Option<f64> {
+        if self.shape() != Shape::Number {
+            return None;
+        }
+        std::str::from_utf8(self.0).ok()?.parse().ok()
+    }
+
+    /// Returns a boolean.
+    pub fn flag(self) -> Option<bool> {
+        match self.0 {
+            b"true" => Some(true),
+            b"false" => Some(false),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Raw<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&String::from_utf8_lossy(self.0))
+    }
+}
+
+/// A lexer just behind the opening bracket, or nowhere when the value is of another shape.
+fn inside(raw: Raw<'_>, open: u8) -> Option<Lexer<'_>> {
+    (raw.0.first() == Some(&open)).then(|| Lexer::new(raw.0, 1))
+}
+
+/// The members of an object in stored order.
+pub struct Fields<'a> {
+    lexer: Option<Lexer<'a>>,
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (Cow<'a, str>, Raw<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let lexer = self.lexer.as_mut()?;
+        lexer.eat(b',');
+        let key = lexer.key()?;
+        let value = lexer.value()?;
+        Some((Raw(key).text()?, Raw(value)))
+    }
+}
+
+/// The elements of an array.
+pub struct Items<'a> {
+    lexer: Option<Lexer<'a>>,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Raw<'a>;
+
+    fn next(&mut self) -> Option<Raw<'a>> {
+        let lexer = self.lexer.as_mut()?;
+        lexer.eat(b',');
+        if lexer.peek()? == b']' {
+            return None;
+        }
+        lexer.value().map(Raw)
+    }
+}

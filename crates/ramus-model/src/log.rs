@@ -1,0 +1,308 @@
+//! A session's log in memory: the envelope of every entry, and the facts that hold for the whole session.
+//!
+//! A log is built by feeding it bytes, in order, in chunks of any size. It keeps no bodies: whoever wants one asks a
+//! [`Lines`] for the bytes at a [`Place`]. Reading never fails: what is damaged becomes a [`Finding`], what parses is
+//! shown. Every record, once read, keeps its `seq` and its id for good.
+
+mod facts;
+mod ids;
+mod link;
+mod read;
+
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
+
+pub use facts::{Facts, Segment};
+pub use read::Tail;
+
+use crate::finding::{Finding, FindingKind, Severity};
+use crate::header::{Header, TitleSlot};
+use crate::id::{EntryId, Seq};
+use crate::kind::{Kind, Marker, Role};
+use crate::line::Splitter;
+use ids::IdTable;
+
+/// How much of each line a reading checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// The envelope, and the whole line where something looks odd. Fast.
+    #[default]
+    Envelope,
+    /// Every byte, and the shape of every body.
+    Whole,
+}
+
+/// Where the bytes of a record are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which log: 0 for this session's own, and up for the logs it was forked from.
+    pub source: u16,
+    /// How many bytes.
+    pub len: u32,
+    /// The offset of the first byte.
+    pub offset: u64,
+}
+
+/// Gives access to the bytes of records.
+pub trait Lines {
+    /// Why bytes could not be had.
+    type Error;
+
+    /// Returns the bytes at `place`.
+    fn line(&self, place: Place) -> Result<Cow<'_, [u8]>, Self::Error>;
+}
+
+/// A log that is wholly in memory.
+impl Lines for [u8] {
+    type Error = std::convert::Infallible;
+
+    fn line(&self, place: Place) -> Result<Cow<'_, [u8]>, Self::Error> {
+        let start = usize::try_from(place.offset).unwrap_or(usize::MAX);
+        let end = start.saturating_add(place.len as usize);
+        Ok(Cow::Borrowed(self.get(start..end).unwrap_or_default()))
+    }
+}
+
+/// One entry as the tree sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    place: Place,
+    parent: Option<Seq>,
+    id_at: u32,
+    id_len: u16,
+    /// The kind of the entry.
+    pub kind: Kind,
+    /// The role, when the entry is a message.
+    pub role: Role,
+    /// Which of the ramus kinds it is.
+    pub marker: Marker,
+    status: Status,
+}
+
+/// What the reading made of a record beyond its envelope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Ordinary,
+    /// A later version of an earlier record, which shows instead of it.
+    Superseder,
+    /// Part of a segment that was replaced.
+    Replaced,
+}
+
+impl Record {
+    /// Returns the entry this one hangs from.
+    pub fn parent(&self) -> Option<Seq> {
+        self.parent
+    }
+
+    /// Says whether the entry is part of the conversation tree. Inert entries (pointer moves, metadata, labels) are in
+    /// the log and never a leaf; replaced and superseding records are history.
+    pub fn is_visible(&self) -> bool {
+        !self.is_inert() && self.status == Status::Ordinary
+    }
+
+    fn is_inert(&self) -> bool {
+        matches!(self.kind, Kind::Label | Kind::SessionInfo | Kind::TitleChange) || self.marker != Marker::None
+    }
+}
+
+/// The envelopes and session-wide facts of one log.
+#[derive(Debug, Default)]
+pub struct Log {
+    depth: Depth,
+    header: Option<Header>,
+    title_slot: Option<TitleSlot>,
+    records: Vec<Record>,
+    ids: IdTable,
+    facts: Facts,
+    findings: Vec<Finding>,
+    /// Records whose parent had not been read yet.
+    pending: Vec<(Seq, EntryId)>,
+    /// The latest version of records that were superseded.
+    superseded: HashMap<Seq, Seq>,
+    reading: read::Reading,
+    splitter: Splitter,
+    fork: Option<ForkPoint>,
+}
+
+/// Where the part of a fork that belongs to its origin ends.
+#[derive(Clone, Copy, Debug)]
+struct ForkPoint {
+    /// How many records come from the origin.
+    shared: usize,
+    /// The entry the fork continues from.
+    entry: Option<Seq>,
+}
+
+impl Log {
+    /// Makes an empty log.
+    pub fn new(depth: Depth) -> Self {
+        Self { depth, ..Self::default() }
+    }
+
+    /// Reads a whole log that is in memory.
+    pub fn from_bytes(bytes: &[u8], depth: Depth) -> Self {
+        let mut log = Self::new(depth);
+        log.feed(bytes);
+        log.finish();
+        log
+    }
+
+    /// Starts the log of a fork: everything in `origin` is shared, and `entry` is where the fork continues.
+    pub fn forked(mut origin: Self, entry: &EntryId, depth: Depth) -> Self {
+        for record in &mut origin.records {
+            record.place.source += 1;
+        }
+        let entry = origin.seq_of(entry.as_str());
+        let mut log = Self {
+            depth,
+            fork: Some(ForkPoint { shared: origin.records.len(), entry }),
+            records: origin.records,
+            ids: origin.ids,
+            facts: origin.facts.shared(),
+            pending: origin.pending,
+            superseded: origin.superseded,
+            ..Self::default()
+        };
+        if entry.is_none() {
+            log.note(FindingKind::MissingParent, "the entry this session was forked from is not in its origin".into());
+        }
+        log
+    }
+
+    /// Returns the header, when there is one.
+    pub fn header(&self) -> Option<&Header> {
+        self.header.as_ref()
+    }
+
+    /// Gives a log without a header a made-up one, under which it can be shown but not written.
+    pub fn set_synthetic_header(&mut self, id: &str) {
+        if self.header.is_none() {
+            self.header = Some(Header::synthetic(id));
+        }
+    }
+
+    /// Returns the facts that hold for the whole session.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Returns the title slot of omp 18, when the file has one.
+    pub fn title_slot(&self) -> Option<&TitleSlot> {
+        self.title_slot.as_ref()
+    }
+
+    /// Returns what the reading noticed.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// Says whether the reading noticed damage.
+    pub fn is_damaged(&self) -> bool {
+        self.findings.iter().any(|finding| finding.kind.severity() == Severity::Damage)
+    }
+
+    /// Returns how many entries there are, inert ones included.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Says whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Returns how many records were found in damaged lines.
+    pub fn salvaged(&self) -> usize {
+        self.reading.salvaged()
+    }
+
+    /// Returns how many entries are this session's own, not shared with an origin.
+    pub fn own_len(&self) -> usize {
+        self.records.len() - self.fork.map_or(0, |fork| fork.shared)
+    }
+
+    /// Returns the number of bytes that have been fed.
+    pub fn end(&self) -> u64 {
+        self.splitter.position()
+    }
+
+    /// Returns the record at `seq`.
+    pub fn record(&self, seq: Seq) -> Option<&Record> {
+        self.records.get(seq.index())
+    }
+
+    /// Returns where the bytes of `seq` are: those of its latest version.
+    pub fn place(&self, seq: Seq) -> Option<Place> {
+        let latest = self.superseded.get(&seq).copied().unwrap_or(seq);
+        self.record(latest).map(|record| record.place)
+    }
+
+    /// Iterates over all entries in physical order.
+    pub fn seqs(&self) -> impl DoubleEndedIterator<Item = Seq> + use<> {
+        (0..self.records.len()).map(Seq::from_index)
+    }
+
+    /// Iterates over the entries of this session's tree in physical order: in a fork, the shared path and its own.
+    pub fn visible(&self) -> impl Iterator<Item = Seq> + '_ {
+        let shared_path = self.shared_path();
+        let shared = self.fork.map_or(0, |fork| fork.shared);
+        self.seqs().filter(move |seq| {
+            self.record(*seq).is_some_and(Record::is_visible)
+                && (seq.index() >= shared || shared_path.binary_search(seq).is_ok())
+        })
+    }
+
+    /// The shared entries that a fork shows: the path to the entry it was forked from, sorted.
+    fn shared_path(&self) -> Vec<Seq> {
+        let mut path: Vec<Seq> = match self.fork.and_then(|fork| fork.entry) {
+            Some(entry) => self.ancestors(Some(entry)).collect(),
+            None => Vec::new(),
+        };
+        path.sort_unstable();
+        path
+    }
+
+    /// Returns the id of `seq`.
+    pub fn id(&self, seq: Seq) -> &str {
+        self.record(seq).map_or("", |record| self.ids.text(record.id_at, record.id_len))
+    }
+
+    /// Finds the entry with exactly this id.
+    pub fn seq_of(&self, id: &str) -> Option<Seq> {
+        self.ids.find(id.as_bytes())
+    }
+
+    /// Returns the entry the next append hangs from: the last physical entry, or, when that is inert, what it hangs from.
+    pub fn leaf(&self) -> Option<Seq> {
+        let shared = self.fork.map_or(0, |fork| fork.shared);
+        if self.fork.is_some() && self.records.len() == shared {
+            return self.fork.and_then(|fork| fork.entry);
+        }
+        let last = self.records.len().checked_sub(1).map(Seq::from_index);
+        self.ancestors(last).find(|seq| self.record(*seq).is_some_and(Record::is_visible))
+    }
+
+    /// Walks from `from` to its root.
+    pub fn ancestors(&self, from: Option<Seq>) -> impl Iterator<Item = Seq> + '_ {
+        std::iter::successors(from, |seq| self.record(*seq).and_then(Record::parent))
+    }
+
+    /// Returns the path from the root to `leaf`, inert entries included.
+    pub fn path(&self, leaf: Option<Seq>) -> Vec<Seq> {
+        let mut path: Vec<Seq> = self.ancestors(leaf).collect();
+        path.reverse();
+        path
+    }
+
+    /// Says whether a record stands for itself and not for a later version of another one.
+    pub fn is_original(&self, seq: Seq) -> bool {
+        self.record(seq).is_some_and(|record| record.status != Status::Superseder)
+    }
+
+    fn note(&mut self, kind: FindingKind, detail: String) {
+        let (line, offset) = self.reading.position();
+        self.findings.push(Finding { kind, line, offset, detail });
+    }
+}

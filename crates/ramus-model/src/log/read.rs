@@ -1,0 +1,405 @@
+//! Reading: from bytes to records.
+
+use memchr::memmem;
+
+use super::{Depth, Log, Place, Record, Status, ids};
+use crate::body;
+use crate::envelope::{Envelope, Name};
+use crate::finding::{Finding, FindingKind};
+use crate::header::{CURRENT_VERSION, Header, TitleSlot};
+use crate::id::{EntryId, Seq, derived_entry_id};
+use crate::json::{Raw, Shape};
+use crate::kind::{Kind, Marker};
+use crate::line::{Line, Piece, records_in};
+
+/// Where a reading stands.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    line: u64,
+    offset: u64,
+    /// How many JSON values were read, header included: what `firstKeptEntryIndex` of version 1 counts.
+    values: u64,
+    /// Whether entries have no ids and hang from the one before (version 1).
+    legacy: bool,
+    /// For version 1, the entry at each index.
+    legacy_entries: Vec<Option<Seq>>,
+    tail: Tail,
+    carriage_returns: bool,
+    salvaged: usize,
+}
+
+/// What the last line looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tail {
+    /// It ends in a newline, or there is none.
+    #[default]
+    Ended,
+    /// It is a complete record without a newline.
+    Unended,
+    /// It is not a complete record.
+    Torn,
+}
+
+impl Reading {
+    pub(super) fn position(&self) -> (u64, u64) {
+        (self.line, self.offset)
+    }
+
+    pub(super) fn salvaged(&self) -> usize {
+        self.salvaged
+    }
+}
+
+impl Log {
+    /// Reads more bytes. They must be the ones that follow what was fed before.
+    pub fn feed(&mut self, chunk: &[u8]) {
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.feed(chunk, |line| self.read_line(line));
+        self.splitter = splitter;
+    }
+
+    /// Ends a reading: takes in a last line without a newline and ties up what was read.
+    pub fn finish(&mut self) {
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.finish(|line| self.read_line(line));
+        self.splitter = splitter;
+        self.link();
+        self.hide_replaced();
+        if self.header.is_none() {
+            self.miss_header();
+        }
+    }
+
+    /// Says what the last line looks like. More bytes may only be fed behind an ended one.
+    pub fn tail(&self) -> Tail {
+        self.reading.tail
+    }
+
+    /// Says whether entries have no stored ids (version 1).
+    pub fn is_legacy(&self) -> bool {
+        self.reading.legacy
+    }
+
+    /// Returns the entry at an index of version 1, which counts the header as 0.
+    pub fn legacy_entry(&self, index: u64) -> Option<Seq> {
+        self.reading.legacy_entries.get(usize::try_from(index).ok()?).copied().flatten()
+    }
+
+    fn read_line(&mut self, line: Line<'_>) {
+        self.reading.line += 1;
+        self.reading.offset = line.offset;
+        if let Some(length) = line.oversized {
+            return self.note(FindingKind::OversizedLine, format!("the line has {length} bytes and was passed over"));
+        }
+        let mut bytes = line.bytes;
+        let mut offset = line.offset;
+        if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf").filter(|_| line.offset == 0) {
+            self.note(FindingKind::ByteOrderMark, "the file starts with a byte order mark".into());
+            bytes = rest;
+            offset += 3;
+        }
+        if bytes.ends_with(b"\r") && !std::mem::replace(&mut self.reading.carriage_returns, true) {
+            self.note(FindingKind::CarriageReturns, "lines end in CR LF".into());
+        }
+        let bytes = bytes.trim_ascii_end();
+        if bytes.is_empty() {
+            return;
+        }
+        if !self.read_sound(bytes, offset, line.ended) {
+            self.read_damaged(bytes, offset, line.ended);
+        } else if !line.ended {
+            self.reading.tail = Tail::Unended;
+            self.note(FindingKind::NoFinalNewline, "the last line is complete but has no newline".into());
+        }
+    }
+
+    /// Reads a line that is one record; says whether it was.
+    fn read_sound(&mut self, bytes: &[u8], offset: u64, ended: bool) -> bool {
+        let thorough = self.depth == Depth::Whole || !ended || self.reading.legacy || self.header.is_none();
+        if thorough {
+            let Some(raw) = Raw::parse(bytes) else { return false };
+            self.read_value(raw, offset);
+            return true;
+        }
+        match Envelope::read(bytes) {
+            // A record that was written over a torn one shows as a second envelope in the same line.
+            Some(envelope) if bytes.last() == Some(&b'}') && !has_parent_id(bytes, envelope.end) => {
+                self.read_entry(&envelope, bytes, offset);
+                true
+            }
+            _ => Raw::parse(bytes).is_some_and(|raw| {
+                self.read_value(raw, offset);
+                true
+            }),
+        }
+    }
+
+    fn read_damaged(&mut self, bytes: &[u8], offset: u64, ended: bool) {
+        let mut records = 0;
+        for piece in records_in(bytes) {
+            match piece {
+                Piece::Record(at, record) => {
+                    records += 1;
+                    if let Some(raw) = Raw::parse(record) {
+                        self.read_value(raw, offset + at as u64);
+                    }
+                }
+                Piece::Damage(at, damage) => {
+                    self.reading.offset = offset + at as u64;
+                    let last = at + damage.len() == bytes.len();
+                    self.note_damage(damage, !ended && last);
+                }
+            }
+        }
+        self.reading.offset = offset;
+        if records > 0 {
+            self.reading.salvaged += records;
+            self.note(FindingKind::GluedRecords, format!("{records} records were found in a damaged line"));
+        }
+        if !ended {
+            self.reading.tail = Tail::Torn;
+        }
+    }
+
+    fn note_damage(&mut self, damage: &[u8], torn: bool) {
+        let length = damage.len();
+        if damage.contains(&0) {
+            let zeros = damage.iter().filter(|byte| **byte == 0).count();
+            self.note(FindingKind::NulBytes, format!("{zeros} of {length} bytes are zero"));
+        } else if torn {
+            self.note(FindingKind::TornTail, format!("the last {length} bytes are the start of a record"));
+        } else {
+            self.note(FindingKind::DamagedLine, format!("{length} bytes are not JSON"));
+        }
+    }
+
+    /// Reads one whole JSON value of the file.
+    fn read_value(&mut self, raw: Raw<'_>, offset: u64) {
+        let first = self.reading.values == 0 || self.title_slot.is_some() && self.reading.values == 1;
+        if raw.shape() != Shape::Object {
+            self.reading.values += 1;
+            return self.note(FindingKind::NotAnEntry, "the line is JSON but not an object".into());
+        }
+        let type_name = raw.field("type").and_then(Raw::text).unwrap_or_default();
+        if type_name == "session" {
+            return self.read_header(raw, first);
+        }
+        if self.reading.values == 0
+            && let Some(slot) = TitleSlot::read(raw)
+        {
+            self.title_slot = Some(slot);
+            self.reading.values += 1;
+            return;
+        }
+        if type_name.is_empty() {
+            self.reading.values += 1;
+            return self.note(FindingKind::NotAnEntry, "the line is an object without a type".into());
+        }
+        if self.header.is_none() && self.records.is_empty() {
+            // Without a header the version is what the entries look like.
+            self.reading.legacy = raw.field("id").is_none() && raw.field("parentId").is_none();
+        }
+        if let Some(envelope) = Envelope::read(raw.bytes()) {
+            self.read_entry(&envelope, raw.bytes(), offset);
+        }
+        if self.depth == Depth::Whole {
+            self.check_body(raw);
+        }
+    }
+
+    fn read_header(&mut self, raw: Raw<'_>, first: bool) {
+        let index = self.reading.values;
+        self.reading.values += 1;
+        if self.reading.legacy_entries.len() as u64 == index {
+            self.reading.legacy_entries.push(None);
+        }
+        match Header::read(raw) {
+            Some(header) if first && self.header.is_none() => {
+                self.reading.legacy = header.version < 2;
+                if header.version < CURRENT_VERSION {
+                    let detail = format!("the file is of version {}; the first append upgrades it", header.version);
+                    self.note(FindingKind::OldVersion, detail);
+                } else if header.version > CURRENT_VERSION {
+                    let detail = format!("the header names version {}; read as version 3", header.version);
+                    self.note(FindingKind::NewerVersion, detail);
+                }
+                self.header = Some(header);
+            }
+            Some(header) if self.header.is_some() => {
+                self.note(FindingKind::SecondHeader, format!("a second header names session {}", header.id));
+            }
+            _ => self.note(FindingKind::NotAnEntry, "the line is not a usable header".into()),
+        }
+    }
+
+    fn read_entry(&mut self, envelope: &Envelope<'_>, bytes: &[u8], offset: u64) {
+        if matches!(envelope.type_name, b"session" | b"") {
+            // Only reachable in a fast reading: the thorough one sorts these out first.
+            if let Some(raw) = Raw::parse(bytes) {
+                self.read_value(raw, offset);
+            }
+            return;
+        }
+        let index = self.reading.values;
+        self.reading.values += 1;
+        let seq = Seq::from_index(self.records.len());
+        let Ok(len) = u32::try_from(bytes.len()) else { return };
+        let place = Place { source: 0, len, offset };
+        let Envelope { kind, role, marker, .. } = *envelope;
+        let mut record =
+            Record { place, parent: None, id_at: 0, id_len: 0, kind, role, marker, status: Status::Ordinary };
+        if self.reading.legacy {
+            self.reading.legacy_entries.resize(usize::try_from(index).unwrap_or_default(), None);
+            self.reading.legacy_entries.push(Some(seq));
+            record.parent = self.records.len().checked_sub(1).map(Seq::from_index);
+            (record.id_at, record.id_len) = self.insert_derived(index, seq);
+        } else {
+            let text;
+            let id = match envelope.id {
+                Name::Plain(id) if id.len() <= ids::MAX_ID => Some(id),
+                Name::Escaped(raw) => {
+                    text = raw.text().unwrap_or_default();
+                    Some(text.as_bytes()).filter(|id| id.len() <= ids::MAX_ID)
+                }
+                _ => None,
+            };
+            record.parent = self.find_parent(envelope.parent, seq);
+            let (status, id_at, id_len) = self.name_record(id, index, seq, bytes);
+            (record.status, record.id_at, record.id_len) = (status, id_at, id_len);
+        }
+        self.records.push(record);
+        if record.status == Status::Superseder {
+            self.supersede(seq, envelope);
+        } else if record.is_inert() {
+            self.absorb(seq, kind, marker, bytes);
+        }
+    }
+
+    /// Looks the parent up; one that has not been read yet is looked for again at the end.
+    fn find_parent(&mut self, name: Name<'_>, child: Seq) -> Option<Seq> {
+        let text;
+        let id = match name {
+            Name::None => return None,
+            Name::Plain(id) => id,
+            Name::Escaped(raw) => {
+                text = raw.text().unwrap_or_default();
+                text.as_bytes()
+            }
+        };
+        // A conversation mostly goes straight on.
+        if let Some(last) = self.records.last()
+            && self.ids.text(last.id_at, last.id_len).as_bytes() == id
+        {
+            return Some(Seq::from_index(self.records.len() - 1));
+        }
+        let found = self.ids.find(id);
+        if found.is_none() {
+            self.pending.push((child, EntryId::new(String::from_utf8_lossy(id))));
+        }
+        found
+    }
+
+    /// Gives the record its place in the table of ids.
+    fn name_record(&mut self, id: Option<&[u8]>, index: u64, seq: Seq, line: &[u8]) -> (Status, u32, u16) {
+        let Some(id) = id else {
+            self.note(FindingKind::MissingId, "the entry has no usable id; one was derived from its position".into());
+            let (at, len) = self.insert_derived(index, seq);
+            return (Status::Ordinary, at, len);
+        };
+        if self.ids.find(id).is_none() {
+            let (at, len) = self.ids.insert(id, seq);
+            return (Status::Ordinary, at, len);
+        }
+        let supersedes = Raw::parse(line).and_then(|raw| raw.field(body::SUPERSEDES)).and_then(Raw::flag) == Some(true);
+        let name = String::from_utf8_lossy(id);
+        let free = (2_u32..).map(|n| format!("{name}~{n}")).find(|name| self.ids.find(name.as_bytes()).is_none());
+        let (at, len) = self.ids.insert(free.unwrap_or_default().as_bytes(), seq);
+        if supersedes {
+            return (Status::Superseder, at, len);
+        }
+        self.note(
+            FindingKind::DuplicateId,
+            format!("the id {name} was used before; this entry goes by {}", self.ids.text(at, len)),
+        );
+        (Status::Ordinary, at, len)
+    }
+
+    /// Derives an id from the position, longer when that one is taken.
+    fn insert_derived(&mut self, index: u64, seq: Seq) -> (u32, u16) {
+        let session = self.header.as_ref().map_or("", |header| header.id.as_str());
+        let free = (8..=64).map(|digits| derived_entry_id(session, index, digits));
+        let id = free.into_iter().find(|id| self.ids.find(id.as_str().as_bytes()).is_none());
+        self.ids.insert(id.map_or_else(|| format!("#{index}"), |id| id.to_string()).as_bytes(), seq)
+    }
+
+    /// Lets a superseding record show instead of the one it names: new body, new parent, same id and place in the order.
+    fn supersede(&mut self, latest: Seq, envelope: &Envelope<'_>) {
+        let original = match envelope.id {
+            Name::Plain(id) => self.ids.find(id),
+            Name::Escaped(raw) => raw.text().and_then(|id| self.ids.find(id.as_bytes())),
+            Name::None => None,
+        };
+        let Some(original) = original else { return };
+        let parent = self.record(latest).and_then(Record::parent);
+        // The original's parent may itself still be looked for: the newer word counts.
+        self.pending.retain(|(child, _)| *child != original);
+        for (child, _) in &mut self.pending {
+            if *child == latest {
+                *child = original;
+            }
+        }
+        // A parent that is younger than the entry can close a circle; linking at the end looks for that.
+        if let Some(parent) = parent.filter(|parent| *parent >= original) {
+            self.pending.push((original, EntryId::from(self.id(parent))));
+        }
+        self.set_parent(original, parent.filter(|parent| *parent < original));
+        self.superseded.insert(original, latest);
+        if let (Some(old), Some(new)) = (self.record(original).copied(), self.record(latest).copied()) {
+            let record = Record { kind: new.kind, role: new.role, marker: new.marker, ..old };
+            if let Some(slot) = self.records.get_mut(original.index()) {
+                *slot = record;
+            }
+        }
+    }
+
+    fn absorb(&mut self, seq: Seq, kind: Kind, marker: Marker, bytes: &[u8]) {
+        let sound = Raw::parse(bytes).is_some_and(|raw| self.facts.absorb(seq, kind, marker, raw));
+        if !sound {
+            self.note(FindingKind::MalformedBody, format!("entry {} lacks what its type requires", self.id(seq)));
+        }
+    }
+
+    fn hide_replaced(&mut self) {
+        let replaced: Vec<Seq> = self
+            .facts
+            .segments()
+            .iter()
+            .flat_map(|segment| &segment.replaced)
+            .filter_map(|id| self.seq_of(id.as_str()))
+            .collect();
+        for seq in replaced {
+            self.set_status(seq, Status::Replaced);
+        }
+    }
+
+    fn check_body(&mut self, raw: Raw<'_>) {
+        if let Err(detail) = body::check(raw) {
+            self.note(FindingKind::MalformedBody, detail);
+        }
+        if std::str::from_utf8(raw.bytes()).is_err() {
+            self.note(FindingKind::InvalidUtf8, "the line holds bytes that are not UTF-8; they are kept".into());
+        }
+    }
+
+    fn miss_header(&mut self) {
+        if !self.findings.iter().any(|finding| finding.kind == FindingKind::MissingHeader) {
+            let detail = "the file has no session header; its entries are shown read-only".into();
+            self.findings.push(Finding { kind: FindingKind::MissingHeader, line: 1, offset: 0, detail });
+        }
+    }
+}
+
+/// Says whether another `"parentId"` key stands behind `from`: inside a sound body its quotes would be escaped.
+fn has_parent_id(line: &[u8], from: usize) -> bool {
+    line.get(from..).is_some_and(|rest| memmem::find(rest, b"\"parentId\"").is_some())
+}

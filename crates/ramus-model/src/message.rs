@@ -1,0 +1,247 @@
+//! Messages: roles and content parts, decoded from the stored bytes when someone wants to look at them.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use crate::json::{Raw, Shape};
+use crate::kind::Role;
+
+/// A message, decoded as far as showing and counting need. Unknown members stay in the stored bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// The role as written.
+    pub role_name: String,
+    /// The content.
+    pub parts: Vec<Part>,
+    /// When, in milliseconds since 1970.
+    pub timestamp: Option<i64>,
+    /// For an assistant: who answered and what it cost.
+    pub answer: Option<Answer>,
+    /// For a tool result: the call it answers.
+    pub result: Option<ToolResult>,
+}
+
+/// One part of a message's content.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// Plain text.
+    Text(String),
+    /// What a model thought.
+    Thinking(String),
+    /// A picture: its media type and the base64 text or blob reference.
+    Image {
+        /// The media type.
+        mime: String,
+        /// The data as written.
+        data: String,
+    },
+    /// A request to run a tool.
+    ToolCall {
+        /// The call's id.
+        id: String,
+        /// The tool.
+        name: String,
+        /// The arguments, as spelled.
+        arguments: String,
+    },
+    /// Something this version does not know: its type and its bytes.
+    Unknown(String, String),
+}
+
+/// What an assistant message says about the answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// The provider.
+    pub provider: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Why the answer ended.
+    pub stop_reason: Option<String>,
+    /// The tokens.
+    pub usage: Option<Usage>,
+}
+
+/// Tokens and cost of one answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Prompt tokens that were not cached.
+    pub input: u64,
+    /// Tokens of the answer.
+    pub output: u64,
+    /// Prompt tokens read from a cache.
+    pub cache_read: u64,
+    /// Prompt tokens written to a cache.
+    pub cache_write: u64,
+    /// The provider's own total, or 0.
+    pub total: u64,
+    /// The cost in millionths of a US dollar.
+    pub cost_micros: u64,
+}
+
+impl Usage {
+    /// Returns all tokens: the provider's total, or the sum of the parts.
+    pub fn tokens(&self) -> u64 {
+        if self.total > 0 { self.total } else { self.prompt() + self.output }
+    }
+
+    /// Returns the tokens of the prompt, cached or not.
+    pub fn prompt(&self) -> u64 {
+        self.input + self.cache_read + self.cache_write
+    }
+}
+
+/// Which call a tool result answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The call's id.
+    pub call: String,
+    /// The tool.
+    pub name: String,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+impl Message {
+    /// Decodes the `message` of a message entry.
+    pub fn read(raw: Raw<'_>) -> Self {
+        let role_name = text(raw, "role").into_owned();
+        let role = Role::from_wire(role_name.as_bytes());
+        Self {
+            role,
+            parts: parts(raw, role),
+            timestamp: raw.field("timestamp").and_then(Raw::float).map(|millis| millis as i64),
+            answer: (role == Role::Assistant).then(|| Answer::read(raw)),
+            result: (role == Role::ToolResult).then(|| ToolResult::read(raw)),
+            role_name,
+        }
+    }
+
+    /// Decodes a whole entry of any kind that shows as a message: messages, custom messages, summaries.
+    pub fn of_entry(entry: Raw<'_>) -> Option<Self> {
+        if let Some(message) = entry.field("message").filter(|raw| raw.shape() == Shape::Object) {
+            return Some(Self::read(message));
+        }
+        let (role_name, parts) = match &*text(entry, "type") {
+            "custom_message" => ("custom", content(entry.field("content"))),
+            "branch_summary" => ("branchSummary", summary(entry)),
+            "compaction" => ("compactionSummary", summary(entry)),
+            _ => return None,
+        };
+        let role = Role::from_wire(role_name.as_bytes());
+        let role_name = role_name.to_owned();
+        Some(Self { role, role_name, parts, timestamp: None, answer: None, result: None })
+    }
+
+    /// Returns the text of the message: its text parts, one per line.
+    pub fn text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Iterates over the tool calls.
+    pub fn calls(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| matches!(part, Part::ToolCall { .. }))
+    }
+}
+
+impl Part {
+    fn read(raw: Raw<'_>) -> Self {
+        let owned = |name| text(raw, name).into_owned();
+        match &*text(raw, "type") {
+            "text" => Self::Text(owned("text")),
+            "thinking" => Self::Thinking(owned("thinking")),
+            "image" => Self::Image { mime: owned("mimeType"), data: owned("data") },
+            "toolCall" => Self::ToolCall { id: owned("id"), name: owned("name"), arguments: spelled(raw, "arguments") },
+            // The form other programs use for the same thing.
+            "tool_use" => Self::ToolCall { id: owned("id"), name: owned("name"), arguments: spelled(raw, "input") },
+            other => Self::Unknown(other.to_owned(), String::from_utf8_lossy(raw.bytes()).into_owned()),
+        }
+    }
+
+    /// Returns the part as JSON for a view.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Text(text) => json!({"type": "text", "text": text}),
+            Self::Thinking(text) => json!({"type": "thinking", "text": text}),
+            Self::Image { mime, data } => json!({"type": "image", "mime": mime, "data": data}),
+            Self::ToolCall { id, name, arguments } => {
+                json!({"type": "tool_request", "call_id": id, "name": name, "arguments": lenient(arguments)})
+            }
+            Self::Unknown(kind, bytes) => json!({"type": kind, "raw": lenient(bytes)}),
+        }
+    }
+}
+
+impl Answer {
+    fn read(raw: Raw<'_>) -> Self {
+        let maybe = |name| raw.field(name).and_then(Raw::text).map(Cow::into_owned);
+        Self {
+            provider: maybe("provider"),
+            model: maybe("model"),
+            stop_reason: maybe("stopReason"),
+            usage: raw.field("usage").filter(|raw| raw.shape() == Shape::Object).map(Usage::read),
+        }
+    }
+}
+
+impl Usage {
+    fn read(raw: Raw<'_>) -> Self {
+        let count = |name| raw.field(name).and_then(Raw::unsigned).unwrap_or_default();
+        let cost = raw.field("cost").and_then(|cost| cost.field("total")).and_then(Raw::float).unwrap_or_default();
+        Self {
+            input: count("input"),
+            output: count("output"),
+            cache_read: count("cacheRead"),
+            cache_write: count("cacheWrite"),
+            total: count("totalTokens"),
+            cost_micros: (cost * 1e6).round() as u64,
+        }
+    }
+}
+
+impl ToolResult {
+    pub(crate) fn read(raw: Raw<'_>) -> Self {
+        let either = |a, b| raw.field(a).or_else(|| raw.field(b)).and_then(Raw::text).unwrap_or_default().into_owned();
+        Self {
+            call: either("toolCallId", "tool_call_id"),
+            name: either("toolName", "name"),
+            is_error: raw.field("isError").and_then(Raw::flag).unwrap_or_default(),
+        }
+    }
+}
+
+/// The content of a message: an array of parts, one string, or nothing.
+fn parts(raw: Raw<'_>, role: Role) -> Vec<Part> {
+    match role {
+        Role::BashExecution => vec![Part::Text(format!("$ {}\n{}", text(raw, "command"), text(raw, "output")))],
+        _ => content(raw.field("content")),
+    }
+}
+
+fn content(raw: Option<Raw<'_>>) -> Vec<Part> {
+    match raw {
+        Some(raw) if raw.shape() == Shape::Text => vec![Part::Text(raw.text().unwrap_or_default().into_owned())],
+        Some(raw) => raw.items().map(Part::read).collect(),
+        None => Vec::new(),
+    }
+}
+
+fn summary(entry: Raw<'_>) -> Vec<Part> {
+    vec![Part::Text(text(entry, "summary").into_owned())]
+}
+
+fn text<'a>(raw: Raw<'a>, name: &str) -> Cow<'a, str> {
+    raw.field(name).and_then(Raw::text).unwrap_or_default()
+}
+
+fn spelled(raw: Raw<'_>, name: &str) -> String {
+    raw.field(name).map_or_else(|| "{}".to_owned(), |raw| String::from_utf8_lossy(raw.bytes()).into_owned())
+}
+
+/// Reads JSON for a view; what no JSON tree can hold is shown as its text.
+fn lenient(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}

@@ -1,0 +1,83 @@
+//! Naming entries: full id, unique prefix, `#seq`, label, numbered alias, `@` and `@-`.
+
+use crate::id::{Seq, alias_namespace};
+use crate::kind::Kind;
+use crate::log::{Log, Record};
+
+/// The shortest prefix of an id that is looked at.
+pub const MIN_PREFIX: usize = 4;
+
+/// Why a reference names no entry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResolveError {
+    /// Nothing matches.
+    #[error("no entry is called {0:?}")]
+    NotFound(String),
+    /// Several entries match.
+    #[error("{reference:?} could be {}", .candidates.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        reference: String,
+        /// The ids that match.
+        candidates: Vec<String>,
+    },
+    /// The reference stands for the leaf, and there is none.
+    #[error("the session has no leaf: it is empty or its leaf was reset")]
+    NoLeaf,
+}
+
+/// Finds the entry that `reference` names. An empty reference is the leaf, and each `-` goes to the parent: what follows
+/// the `@` of `SESSION@-`.
+pub fn entry(log: &Log, reference: &str) -> Result<Seq, ResolveError> {
+    if reference.bytes().all(|byte| byte == b'-') {
+        return ancestor(log, reference);
+    }
+    let not_found = || ResolveError::NotFound(reference.to_owned());
+    if let Some(number) = reference.strip_prefix('#') {
+        let seq = number.parse().ok().and_then(Seq::new);
+        return seq.filter(|seq| log.record(*seq).is_some()).ok_or_else(not_found);
+    }
+    if let Some(seq) = log.seq_of(reference) {
+        return Ok(seq);
+    }
+    let labelled: Vec<Seq> = log.facts().labelled(reference).filter_map(|id| log.seq_of(id.as_str())).collect();
+    if !labelled.is_empty() {
+        return only(log, reference, labelled);
+    }
+    if let Some(seq) = aliased(log, reference) {
+        return Ok(seq);
+    }
+    if reference.len() < MIN_PREFIX {
+        return Err(not_found());
+    }
+    let starting: Vec<Seq> = log.seqs().filter(|seq| log.id(*seq).starts_with(reference)).collect();
+    if starting.is_empty() { Err(not_found()) } else { only(log, reference, starting) }
+}
+
+fn only(log: &Log, reference: &str, found: Vec<Seq>) -> Result<Seq, ResolveError> {
+    match found.as_slice() {
+        [seq] => Ok(*seq),
+        several => Err(ResolveError::Ambiguous {
+            reference: reference.to_owned(),
+            candidates: several.iter().take(10).map(|seq| log.id(*seq).to_owned()).collect(),
+        }),
+    }
+}
+
+fn ancestor(log: &Log, dashes: &str) -> Result<Seq, ResolveError> {
+    let mut visible = log.ancestors(log.leaf()).filter(|seq| log.record(*seq).is_some_and(Record::is_visible));
+    visible.next().ok_or(ResolveError::NoLeaf).and_then(|leaf| match dashes.len() {
+        0 => Ok(leaf),
+        steps => visible.nth(steps - 1).ok_or_else(|| ResolveError::NotFound(format!("@{dashes}"))),
+    })
+}
+
+/// Finds a message by its number: `<namespace>-0001` is the first message of the log, whatever its branch.
+fn aliased(log: &Log, reference: &str) -> Option<Seq> {
+    let (namespace, number) = reference.rsplit_once('-')?;
+    if log.header().is_none_or(|header| alias_namespace(&header.id) != namespace) {
+        return None;
+    }
+    let number: usize = number.parse().ok().filter(|number| *number > 0)?;
+    log.seqs().filter(|seq| log.record(*seq).is_some_and(|record| record.kind == Kind::Message)).nth(number - 1)
+}

@@ -1,0 +1,91 @@
+//! What can go wrong with a home of logs, by what the caller can do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error of a store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The log is not where it was said to be.
+    #[error("{what} was not found")]
+    NotFound {
+        /// What was looked for.
+        what: String,
+    },
+    /// Someone wrote in between: read on from `expected` and try again.
+    #[error("the log has grown or changed: expected it to end at byte {expected}, it ends at {actual}")]
+    Moved {
+        /// Where the caller thought the log ends.
+        expected: u64,
+        /// Where it ends.
+        actual: u64,
+    },
+    /// A log with this name is already there.
+    #[error("{} exists already", path.display())]
+    Exists {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Another process holds the gate and does not let go.
+    #[error("another process has been writing to session {session} for {seconds} seconds")]
+    Busy {
+        /// The session.
+        session: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The disk or the quota is full; nothing was written.
+    #[error("no space left to write {}", path.display())]
+    Full {
+        /// The path.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: io::Error,
+    },
+    /// The system does not allow it.
+    #[error("not allowed to access {}", path.display())]
+    Denied {
+        /// The path.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: io::Error,
+    },
+    /// Bytes were written but the disk did not confirm them.
+    #[error("the disk did not confirm what was written to {}", path.display())]
+    Unconfirmed {
+        /// The path.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: io::Error,
+    },
+    /// Anything else the system says.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl StoreError {
+    /// Sorts a system error by what the caller can do about it.
+    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound { what: path.display().to_string() },
+            io::ErrorKind::AlreadyExists => Self::Exists { path },
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::Denied { path, source },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::Full { path, source }
+            }
+            _ => Self::Io { action, path, source },
+        }
+    }
+}

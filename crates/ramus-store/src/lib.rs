@@ -1,0 +1,29 @@
+//! Where logs live. One narrow trait, [`LogStore`], and its homes: [`JsonlStore`] (files, the default) and
+//! [`MemoryStore`] (tests and sessions that are not kept).
+//!
+//! A store knows bytes and positions, not entries: it appends whole lines at a position the caller expects, and refuses
+//! when someone else was faster. What the lines mean is the model's business, what to write is the engine's.
+//!
+//! ```
+//! use ramus_store::{LogStore, MemoryStore, NewLog};
+//!
+//! let store = MemoryStore::default();
+//! let new = NewLog::draft("s1".into(), "/tmp", "2026-02-16T10:20:30.000Z");
+//! let location = store.create(&new, b"{\"type\":\"session\",\"id\":\"s1\"}\n")?;
+//! let end = store.append(&location, 29, b"{}\n")?;
+//! assert_eq!(end, 32);
+//! # Ok::<(), ramus_store::StoreError>(())
+//! ```
+
+mod error;
+pub mod fs;
+mod jsonl;
+mod lines;
+mod memory;
+mod store;
+
+pub use error::StoreError;
+pub use jsonl::{JsonlStore, Layout};
+pub use lines::StoreLines;
+pub use memory::MemoryStore;
+pub use store::{Location, LogStore, NewLog, Placement, Removed, Residence};

@@ -1,0 +1,66 @@
+//! Bodies on demand: the bytes of records, read in blocks because neighbours are usually wanted next.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use ramus_model::{Lines, Place};
+
+use crate::error::StoreError;
+use crate::store::{Location, LogStore};
+
+const BLOCK: usize = 1 << 18;
+
+/// Reads records of a log and of the logs it was forked from.
+pub struct StoreLines<'s> {
+    store: &'s dyn LogStore,
+    sources: &'s [Location],
+    block: RefCell<Block>,
+}
+
+#[derive(Default)]
+struct Block {
+    source: u16,
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'s> StoreLines<'s> {
+    /// Reads from `sources`: this session's own log first, then the ones it was forked from.
+    pub fn new(store: &'s dyn LogStore, sources: &'s [Location]) -> Self {
+        Self { store, sources, block: RefCell::default() }
+    }
+}
+
+impl Block {
+    fn get(&self, place: Place) -> Option<&[u8]> {
+        if self.source != place.source {
+            return None;
+        }
+        let start = usize::try_from(place.offset.checked_sub(self.offset)?).ok()?;
+        self.bytes.get(start..start.checked_add(place.len as usize)?)
+    }
+}
+
+impl Lines for StoreLines<'_> {
+    type Error = StoreError;
+
+    fn line(&self, place: Place) -> Result<Cow<'_, [u8]>, StoreError> {
+        let mut block = self.block.borrow_mut();
+        if let Some(line) = block.get(place) {
+            return Ok(Cow::Owned(line.to_vec()));
+        }
+        let source = self.sources.get(usize::from(place.source));
+        let source = source.ok_or_else(|| StoreError::NotFound { what: "the log this entry is in".to_owned() })?;
+        let len = BLOCK.max(place.len as usize);
+        // Whoever reads backwards wants what lies before next.
+        let backwards = block.source == place.source && place.offset < block.offset;
+        let end = place.offset + u64::from(place.len);
+        let offset = if backwards { end.saturating_sub(len as u64) } else { place.offset };
+        let bytes = self.store.read_at(source, offset, len)?;
+        *block = Block { source: place.source, offset, bytes };
+        match block.get(place) {
+            Some(line) => Ok(Cow::Owned(line.to_vec())),
+            None => Err(StoreError::NotFound { what: format!("bytes {} to {end} of the log", place.offset) }),
+        }
+    }
+}
