@@ -147,7 +147,7 @@ fn select<L: Lines + ?Sized>(
     }
     context.items.push(Item::CompactionSummary(compaction));
     let kept = match raw {
-        Some(raw) if render::remote_history(raw).is_none() => first_kept(log, raw),
+        Some(raw) if raw.field("preserveData").and_then(render::remote_history).is_none() => first_kept(log, raw),
         _ => None,
     };
     let mut selection = Vec::new();

@@ -3,7 +3,7 @@
 //! Every program that writes this format puts the envelope first, so reading stops as soon as all of it was seen. What
 //! lies behind is not looked at: a body is checked when someone asks for it, or by a thorough reading ([`crate::Depth`]).
 
-use crate::json::{Lexer, Raw};
+use crate::json::{Lexer, Raw, next_special};
 use crate::kind::{Kind, Marker, Role};
 
 /// What the envelope of a line says.
@@ -18,6 +18,8 @@ pub(crate) struct Envelope<'a> {
     pub(crate) parent: Name<'a>,
     /// Where reading stopped; the rest of the line has not been looked at.
     pub(crate) end: usize,
+    /// Whether that is the end of the object.
+    pub(crate) closed: bool,
 }
 
 /// An id as it stands in the line.
@@ -31,6 +33,9 @@ pub(crate) enum Name<'a> {
     Escaped(Raw<'a>),
 }
 
+/// The length of `2026-02-16T10:20:30.000Z`, which is how all writers spell it.
+const TIMESTAMP_LEN: usize = 24;
+
 const TYPE: u8 = 1;
 const ID: u8 = 2;
 const PARENT: u8 = 4;
@@ -40,6 +45,36 @@ const ALL: u8 = TYPE | ID | PARENT | BODY;
 impl<'a> Envelope<'a> {
     /// Reads the envelope of `line`, which must be an object. Returns `None` when what was read is not JSON.
     pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
+        Self::read_usual(line).or_else(|| Self::read_any(line))
+    }
+
+    /// Reads the usual spelling of a message: the members in the order all writers use, no whitespace, no escapes.
+    /// Nearly every line is one, and this takes a fraction of the time.
+    fn read_usual(line: &'a [u8]) -> Option<Self> {
+        let rest = line.strip_prefix(b"{\"type\":\"message\",\"id\":\"")?;
+        let (id, rest) = plain_id(rest)?;
+        let rest = rest.strip_prefix(b",\"parentId\":")?;
+        let (parent, rest) = match rest.strip_prefix(b"\"") {
+            Some(rest) => plain_id(rest).map(|(parent, rest)| (Name::Plain(parent), rest))?,
+            None => (Name::None, rest.strip_prefix(b"null")?),
+        };
+        let rest = rest.strip_prefix(b",\"timestamp\":\"")?;
+        let rest = rest.get(TIMESTAMP_LEN..).filter(|rest| rest.first() == Some(&b'"'))?.get(1..)?;
+        let rest = rest.strip_prefix(b",\"message\":{\"role\":\"")?;
+        let (role, rest) = plain_text(rest)?;
+        Some(Self {
+            type_name: b"message",
+            kind: Kind::Message,
+            role: Role::from_wire(role),
+            marker: Marker::None,
+            id: Name::Plain(id),
+            parent,
+            end: line.len() - rest.len(),
+            closed: false,
+        })
+    }
+
+    fn read_any(line: &'a [u8]) -> Option<Self> {
         let mut lexer = Lexer::new(line, 0);
         if !lexer.eat(b'{') {
             return None;
@@ -52,9 +87,11 @@ impl<'a> Envelope<'a> {
             id: Name::None,
             parent: Name::None,
             end: 0,
+            closed: false,
         };
         if lexer.eat(b'}') {
             envelope.end = lexer.pos();
+            envelope.closed = true;
             return Some(envelope);
         }
         let mut seen = 0;
@@ -68,6 +105,7 @@ impl<'a> Envelope<'a> {
                 continue;
             }
             if lexer.eat(b'}') {
+                envelope.closed = true;
                 if seen & BODY == 0 {
                     envelope.read_late_body(Raw::lexed(lexer.slice(0, lexer.pos())));
                 }
@@ -140,6 +178,17 @@ impl<'a> Name<'a> {
             None => Self::None,
         }
     }
+}
+
+/// Takes text without escapes up to its closing quote; not empty.
+fn plain_text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (text, rest) = bytes.split_at_checked(next_special(bytes, 0)?)?;
+    Some((text, rest.strip_prefix(b"\"")?)).filter(|_| !text.is_empty())
+}
+
+/// Takes an id the same way.
+fn plain_id(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    plain_text(bytes).filter(|(id, _)| id.is_ascii())
 }
 
 fn unquoted(value: &[u8]) -> Option<&[u8]> {

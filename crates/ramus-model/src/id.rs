@@ -3,6 +3,7 @@
 //! `seq` is a position and never an identity: ids are what entries refer to each other by.
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 use sha2::{Digest, Sha256};
 
@@ -50,25 +51,25 @@ text_id! {
 
 /// The position of an entry in the physical order of its log, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Seq(u32);
+pub struct Seq(NonZeroU32);
 
 impl Seq {
     /// Makes a position from its number, which counts from 1.
     pub fn new(number: u32) -> Option<Self> {
-        (number > 0).then_some(Self(number))
+        NonZeroU32::new(number).map(Self)
     }
 
     /// Returns the number, from 1.
     pub fn number(self) -> u32 {
-        self.0
+        self.0.get()
     }
 
     pub(crate) fn from_index(index: usize) -> Self {
-        Self(u32::try_from(index + 1).unwrap_or(u32::MAX))
+        Self(u32::try_from(index + 1).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MAX))
     }
 
     pub(crate) fn index(self) -> usize {
-        self.0 as usize - 1
+        self.0.get() as usize - 1
     }
 }
 

@@ -8,6 +8,6 @@ mod lex;
 mod text;
 mod view;
 
-pub(crate) use lex::Lexer;
+pub(crate) use lex::{Lexer, next_special};
 pub use text::quote;
-pub use view::{Fields, Items, Raw, Shape};
+pub use view::{Fields, Items, Object, Raw, Shape};

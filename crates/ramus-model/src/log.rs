@@ -69,8 +69,6 @@ impl Lines for [u8] {
 pub struct Record {
     place: Place,
     parent: Option<Seq>,
-    id_at: u32,
-    id_len: u16,
     /// The kind of the entry.
     pub kind: Kind,
     /// The role, when the entry is a message.
@@ -141,9 +139,17 @@ impl Log {
         Self { depth, ..Self::default() }
     }
 
+    /// Makes room for the entries of so many bytes, so that a long log need not grow its tables again and again.
+    pub fn expect(&mut self, bytes: u64) {
+        let entries = usize::try_from(bytes / 1024).unwrap_or_default().min(1 << 20);
+        self.records.reserve(entries);
+        self.ids.reserve(entries);
+    }
+
     /// Reads a whole log that is in memory.
     pub fn from_bytes(bytes: &[u8], depth: Depth) -> Self {
         let mut log = Self::new(depth);
+        log.expect(bytes.len() as u64);
         log.feed(bytes);
         log.finish();
         log
@@ -266,7 +272,7 @@ impl Log {
 
     /// Returns the id of `seq`.
     pub fn id(&self, seq: Seq) -> &str {
-        self.record(seq).map_or("", |record| self.ids.text(record.id_at, record.id_len))
+        self.ids.text(seq)
     }
 
     /// Finds the entry with exactly this id.

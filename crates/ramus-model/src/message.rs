@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::json::{Raw, Shape};
+use crate::json::{Object, Raw, Shape};
 use crate::kind::Role;
 
 /// A message, decoded as far as showing and counting need. Unknown members stay in the stored bytes.
@@ -107,27 +107,29 @@ pub struct ToolResult {
 impl Message {
     /// Decodes the `message` of a message entry.
     pub fn read(raw: Raw<'_>) -> Self {
-        let role_name = text(raw, "role").into_owned();
+        let object = raw.object().unwrap_or_default();
+        let role_name = object.text("role").unwrap_or_default().into_owned();
         let role = Role::from_wire(role_name.as_bytes());
         Self {
             role,
-            parts: parts(raw, role),
-            timestamp: raw.field("timestamp").and_then(Raw::float).map(|millis| millis as i64),
-            answer: (role == Role::Assistant).then(|| Answer::read(raw)),
-            result: (role == Role::ToolResult).then(|| ToolResult::read(raw)),
+            parts: parts(&object, role),
+            timestamp: object.field("timestamp").and_then(Raw::float).map(|millis| millis as i64),
+            answer: (role == Role::Assistant).then(|| Answer::read(&object)),
+            result: (role == Role::ToolResult).then(|| ToolResult::read(&object)),
             role_name,
         }
     }
 
     /// Decodes a whole entry of any kind that shows as a message: messages, custom messages, summaries.
     pub fn of_entry(entry: Raw<'_>) -> Option<Self> {
+        let entry = entry.object()?;
         if let Some(message) = entry.field("message").filter(|raw| raw.shape() == Shape::Object) {
             return Some(Self::read(message));
         }
-        let (role_name, parts) = match &*text(entry, "type") {
+        let (role_name, parts) = match &*entry.text("type")? {
             "custom_message" => ("custom", content(entry.field("content"))),
-            "branch_summary" => ("branchSummary", summary(entry)),
-            "compaction" => ("compactionSummary", summary(entry)),
+            "branch_summary" => ("branchSummary", summary(&entry)),
+            "compaction" => ("compactionSummary", summary(&entry)),
             _ => return None,
         };
         let role = Role::from_wire(role_name.as_bytes());
@@ -149,14 +151,17 @@ impl Message {
 
 impl Part {
     fn read(raw: Raw<'_>) -> Self {
-        let owned = |name| text(raw, name).into_owned();
-        match &*text(raw, "type") {
+        let part = raw.object().unwrap_or_default();
+        let owned = |name| part.text(name).unwrap_or_default().into_owned();
+        match &*part.text("type").unwrap_or_default() {
             "text" => Self::Text(owned("text")),
             "thinking" => Self::Thinking(owned("thinking")),
             "image" => Self::Image { mime: owned("mimeType"), data: owned("data") },
-            "toolCall" => Self::ToolCall { id: owned("id"), name: owned("name"), arguments: spelled(raw, "arguments") },
+            "toolCall" => {
+                Self::ToolCall { id: owned("id"), name: owned("name"), arguments: spelled(&part, "arguments") }
+            }
             // The form other programs use for the same thing.
-            "tool_use" => Self::ToolCall { id: owned("id"), name: owned("name"), arguments: spelled(raw, "input") },
+            "tool_use" => Self::ToolCall { id: owned("id"), name: owned("name"), arguments: spelled(&part, "input") },
             other => Self::Unknown(other.to_owned(), String::from_utf8_lossy(raw.bytes()).into_owned()),
         }
     }
@@ -176,21 +181,21 @@ impl Part {
 }
 
 impl Answer {
-    fn read(raw: Raw<'_>) -> Self {
-        let maybe = |name| raw.field(name).and_then(Raw::text).map(Cow::into_owned);
+    fn read(message: &Object<'_>) -> Self {
+        let maybe = |name| message.text(name).map(Cow::into_owned);
         Self {
             provider: maybe("provider"),
             model: maybe("model"),
             stop_reason: maybe("stopReason"),
-            usage: raw.field("usage").filter(|raw| raw.shape() == Shape::Object).map(Usage::read),
+            usage: message.field("usage").and_then(Raw::object).map(|usage| Usage::read(&usage)),
         }
     }
 }
 
 impl Usage {
-    fn read(raw: Raw<'_>) -> Self {
-        let count = |name| raw.field(name).and_then(Raw::unsigned).unwrap_or_default();
-        let cost = raw.field("cost").and_then(|cost| cost.field("total")).and_then(Raw::float).unwrap_or_default();
+    fn read(usage: &Object<'_>) -> Self {
+        let count = |name| usage.field(name).and_then(Raw::unsigned).unwrap_or_default();
+        let cost = usage.field("cost").and_then(|cost| cost.field("total")).and_then(Raw::float).unwrap_or_default();
         Self {
             input: count("input"),
             output: count("output"),
@@ -203,21 +208,22 @@ impl Usage {
 }
 
 impl ToolResult {
-    pub(crate) fn read(raw: Raw<'_>) -> Self {
-        let either = |a, b| raw.field(a).or_else(|| raw.field(b)).and_then(Raw::text).unwrap_or_default().into_owned();
+    pub(crate) fn read(message: &Object<'_>) -> Self {
+        let either = |a, b| message.text(a).or_else(|| message.text(b)).unwrap_or_default().into_owned();
         Self {
             call: either("toolCallId", "tool_call_id"),
             name: either("toolName", "name"),
-            is_error: raw.field("isError").and_then(Raw::flag).unwrap_or_default(),
+            is_error: message.field("isError").and_then(Raw::flag).unwrap_or_default(),
         }
     }
 }
 
 /// The content of a message: an array of parts, one string, or nothing.
-fn parts(raw: Raw<'_>, role: Role) -> Vec<Part> {
+fn parts(message: &Object<'_>, role: Role) -> Vec<Part> {
+    let text = |name| message.text(name).unwrap_or_default();
     match role {
-        Role::BashExecution => vec![Part::Text(format!("$ {}\n{}", text(raw, "command"), text(raw, "output")))],
-        _ => content(raw.field("content")),
+        Role::BashExecution => vec![Part::Text(format!("$ {}\n{}", text("command"), text("output")))],
+        _ => content(message.field("content")),
     }
 }
 
@@ -229,16 +235,12 @@ fn content(raw: Option<Raw<'_>>) -> Vec<Part> {
     }
 }
 
-fn summary(entry: Raw<'_>) -> Vec<Part> {
-    vec![Part::Text(text(entry, "summary").into_owned())]
+fn summary(entry: &Object<'_>) -> Vec<Part> {
+    vec![Part::Text(entry.text("summary").unwrap_or_default().into_owned())]
 }
 
-fn text<'a>(raw: Raw<'a>, name: &str) -> Cow<'a, str> {
-    raw.field(name).and_then(Raw::text).unwrap_or_default()
-}
-
-fn spelled(raw: Raw<'_>, name: &str) -> String {
-    raw.field(name).map_or_else(|| "{}".to_owned(), |raw| String::from_utf8_lossy(raw.bytes()).into_owned())
+fn spelled(part: &Object<'_>, name: &str) -> String {
+    part.field(name).map_or_else(|| "{}".to_owned(), |raw| String::from_utf8_lossy(raw.bytes()).into_owned())
 }
 
 /// Reads JSON for a view; what no JSON tree can hold is shown as its text.

@@ -101,7 +101,7 @@ fn speak(message: Raw<'_>, entry: Option<Seq>) -> Option<Outgoing> {
             let (parts, calls) = sort_out_calls(parts);
             (Speaker::Assistant(calls), parts)
         }
-        Role::ToolResult => (Speaker::Tool(ToolResult::read(message)), parts),
+        Role::ToolResult => (Speaker::Tool(ToolResult::read(&message.object()?)), parts),
         Role::BashExecution => {
             let ran = format!("Ran `{}`\n```\n{}\n```", text("command"), text("output"));
             (Speaker::User, vec![text_part(&ran)])

@@ -3,8 +3,6 @@
 //! It accepts what `JSON.parse` accepts, byte for byte, with one deliberate difference: invalid UTF-8 inside strings is
 //! let through, because the programs that write session files read it leniently and no record may be lost over it.
 
-use memchr::memchr2;
-
 /// A position in a byte slice that only moves forward over valid JSON.
 #[derive(Clone, Copy)]
 pub(crate) struct Lexer<'a> {
@@ -18,6 +16,28 @@ pub(crate) fn skip_whitespace(bytes: &[u8], mut pos: usize) -> usize {
         pos += 1;
     }
     pos
+}
+
+/// Finds the first quote, backslash or control character at or after `pos`, eight bytes at a time.
+///
+/// Subtracting a byte's target from it borrows into its top bit exactly when it is smaller; a borrow out of an earlier
+/// byte can only mark a byte behind a true match, and the first match is all that is asked for.
+pub(crate) fn next_special(bytes: &[u8], mut pos: usize) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    const TOPS: u64 = ONES * 0x80;
+    while let Some(block) = bytes.get(pos..).and_then(<[u8]>::first_chunk::<8>) {
+        let word = u64::from_le_bytes(*block);
+        let quote = word ^ (ONES * u64::from(b'"'));
+        let backslash = word ^ (ONES * u64::from(b'\\'));
+        let control = word.wrapping_sub(ONES * 0x20) & !word;
+        let found = (quote.wrapping_sub(ONES) & !quote | backslash.wrapping_sub(ONES) & !backslash | control) & TOPS;
+        if found != 0 {
+            return Some(pos + found.trailing_zeros() as usize / 8);
+        }
+        pos += 8;
+    }
+    let rest = bytes.get(pos..)?;
+    rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).map(|at| pos + at)
 }
 
 impl<'a> Lexer<'a> {
@@ -58,45 +78,28 @@ impl<'a> Lexer<'a> {
         }
         let start = self.pos;
         let mut pos = start + 1;
-        // Keys and ids are short: a plain loop beats a vector search for them.
-        let near = self.bytes.len().min(pos + 24);
-        while pos < near {
-            match *self.bytes.get(pos)? {
+        loop {
+            pos = next_special(self.bytes, pos)?;
+            match self.bytes.get(pos)? {
                 b'"' => {
                     self.pos = pos + 1;
                     return Some(self.slice(start, pos + 1));
                 }
-                b'\\' | 0..0x20 => break,
-                _ => pos += 1,
-            }
-        }
-        self.long_string(start, pos)
-    }
-
-    fn long_string(&mut self, start: usize, mut pos: usize) -> Option<&'a [u8]> {
-        loop {
-            let rest = self.bytes.get(pos..)?;
-            let stop = memchr2(b'"', b'\\', rest)?;
-            // A minimum over the run is one vector instruction per block; an early exit would not be.
-            if rest.get(..stop)?.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < 0x20 {
-                return None;
-            }
-            pos += stop;
-            if self.bytes.get(pos) == Some(&b'"') {
-                self.pos = pos + 1;
-                return Some(self.slice(start, pos + 1));
-            }
-            match self.bytes.get(pos + 1)? {
-                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => pos += 2,
-                b'u' => {
-                    let digits = self.bytes.get(pos + 2..pos + 6)?;
-                    if !digits.iter().all(u8::is_ascii_hexdigit) {
-                        return None;
-                    }
-                    pos += 6;
-                }
+                b'\\' => pos = self.after_escape(pos)?,
                 _ => return None,
             }
+        }
+    }
+
+    /// The position behind the escape at `pos`.
+    fn after_escape(&self, pos: usize) -> Option<usize> {
+        match self.bytes.get(pos + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(pos + 2),
+            b'u' => {
+                let digits = self.bytes.get(pos + 2..pos + 6)?;
+                digits.iter().all(u8::is_ascii_hexdigit).then_some(pos + 6)
+            }
+            _ => None,
         }
     }
 

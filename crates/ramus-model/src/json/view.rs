@@ -114,6 +114,63 @@ impl<'a> Raw<'a> {
     }
 }
 
+/// An object whose members were found in one pass, for code that wants several of them.
+#[derive(Clone, Debug, Default)]
+pub struct Object<'a> {
+    members: Vec<(&'a [u8], Raw<'a>)>,
+}
+
+impl<'a> Object<'a> {
+    /// Reads `bytes` as exactly one object.
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let mut lexer = Lexer::new(bytes, 0);
+        let object = Self::read(&mut lexer)?;
+        (skip_whitespace(bytes, lexer.pos()) == bytes.len()).then_some(object)
+    }
+
+    fn read(lexer: &mut Lexer<'a>) -> Option<Self> {
+        let mut members = Vec::with_capacity(8);
+        if !lexer.eat(b'{') {
+            return None;
+        }
+        if lexer.eat(b'}') {
+            return Some(Self { members });
+        }
+        loop {
+            let key = lexer.key()?;
+            members.push((key, Raw(lexer.value()?)));
+            if lexer.eat(b'}') {
+                return Some(Self { members });
+            }
+            if !lexer.eat(b',') {
+                return None;
+            }
+        }
+    }
+
+    /// Returns the member called `name`; of several, the last, as `JSON.parse` would.
+    pub fn field(&self, name: &str) -> Option<Raw<'a>> {
+        let is_name = |key: &[u8]| match key.strip_prefix(b"\"").and_then(|key| key.strip_suffix(b"\"")) {
+            Some(plain) if !plain.contains(&b'\\') => plain == name.as_bytes(),
+            Some(escaped) => text::decode(escaped) == name,
+            None => false,
+        };
+        self.members.iter().rev().find(|(key, _)| is_name(key)).map(|(_, value)| *value)
+    }
+
+    /// Returns the text of the member called `name`.
+    pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.field(name).and_then(Raw::text)
+    }
+}
+
+impl<'a> Raw<'a> {
+    /// Finds the members of an object in one pass; none for anything else.
+    pub fn object(self) -> Option<Object<'a>> {
+        Object::read(&mut Lexer::new(self.0, 0))
+    }
+}
+
 impl std::fmt::Debug for Raw<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&String::from_utf8_lossy(self.0))

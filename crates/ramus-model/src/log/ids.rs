@@ -3,6 +3,7 @@
 use std::fmt;
 use std::hash::BuildHasher;
 
+use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::id::Seq;
@@ -13,15 +14,17 @@ pub(super) const MAX_ID: usize = 512;
 #[derive(Default)]
 pub(super) struct IdTable {
     arena: Vec<u8>,
+    /// Where the id of each seq ends in the arena.
+    ends: Vec<u32>,
     table: HashTable<Slot>,
     hasher: DefaultHashBuilder,
 }
 
+/// Small, so that the table of a long session stays in the cache; the hash is kept so that growing need not look at ids.
 #[derive(Clone, Copy)]
 struct Slot {
-    at: u32,
-    len: u16,
     seq: Seq,
+    hash: u32,
 }
 
 impl fmt::Debug for IdTable {
@@ -31,30 +34,53 @@ impl fmt::Debug for IdTable {
 }
 
 impl IdTable {
-    pub(super) fn text(&self, at: u32, len: u16) -> &str {
-        let start = at as usize;
-        let bytes = self.arena.get(start..start + usize::from(len)).unwrap_or_default();
-        std::str::from_utf8(bytes).unwrap_or_default()
+    /// Makes room for so many more ids.
+    pub(super) fn reserve(&mut self, ids: usize) {
+        self.arena.reserve(ids * 8);
+        self.ends.reserve(ids);
+        self.table.reserve(ids, |slot| spread(slot.hash));
+    }
+
+    pub(super) fn bytes(&self, seq: Seq) -> &[u8] {
+        bytes(&self.arena, &self.ends, seq)
+    }
+
+    pub(super) fn text(&self, seq: Seq) -> &str {
+        std::str::from_utf8(self.bytes(seq)).unwrap_or_default()
     }
 
     pub(super) fn find(&self, id: &[u8]) -> Option<Seq> {
-        let hash = self.hasher.hash_one(id);
-        self.table.find(hash, |slot| bytes(&self.arena, *slot) == id).map(|slot| slot.seq)
+        let hash = self.hash(id);
+        let found = self.table.find(spread(hash), |slot| slot.hash == hash && self.bytes(slot.seq) == id);
+        found.map(|slot| slot.seq)
     }
 
-    /// Adds an id that is not in the table yet and returns where its text is.
-    pub(super) fn insert(&mut self, id: &[u8], seq: Seq) -> (u32, u16) {
-        let at = u32::try_from(self.arena.len()).unwrap_or(u32::MAX);
-        let len = u16::try_from(id.len()).unwrap_or(u16::MAX);
-        self.arena.extend_from_slice(id);
-        let (arena, hasher) = (&self.arena, &self.hasher);
-        self.table
-            .insert_unique(hasher.hash_one(id), Slot { at, len, seq }, |slot| hasher.hash_one(bytes(arena, *slot)));
-        (at, len)
+    /// Adds the id of the next seq; says whether it was free. Every seq needs an id, so the caller tries until one is.
+    pub(super) fn insert(&mut self, id: &[u8], seq: Seq) -> bool {
+        let hash = self.hash(id);
+        let Self { arena, ends, table, .. } = self;
+        let same = |slot: &Slot| slot.hash == hash && bytes(arena, ends, slot.seq) == id;
+        let Entry::Vacant(vacant) = table.entry(spread(hash), same, |slot| spread(slot.hash)) else {
+            return false;
+        };
+        vacant.insert(Slot { seq, hash });
+        arena.extend_from_slice(id);
+        ends.push(u32::try_from(arena.len()).unwrap_or(u32::MAX));
+        true
+    }
+
+    fn hash(&self, id: &[u8]) -> u32 {
+        self.hasher.hash_one(id) as u32
     }
 }
 
-fn bytes(arena: &[u8], slot: Slot) -> &[u8] {
-    let start = slot.at as usize;
-    arena.get(start..start + usize::from(slot.len)).unwrap_or_default()
+/// The table takes its buckets from the low bits and its tags from the high ones.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
+}
+
+fn bytes<'a>(arena: &'a [u8], ends: &[u32], seq: Seq) -> &'a [u8] {
+    let start = seq.index().checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or_default();
+    let end = ends.get(seq.index()).copied().unwrap_or(start);
+    arena.get(start as usize..end as usize).unwrap_or_default()
 }

@@ -1,5 +1,8 @@
 //! Reading: from bytes to records.
 
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
 use memchr::memmem;
 
 use super::{Depth, Log, Place, Record, Status, ids};
@@ -26,6 +29,8 @@ pub(super) struct Reading {
     tail: Tail,
     carriage_returns: bool,
     salvaged: usize,
+    /// How often an id was used, for those that were used more than once.
+    duplicates: HashMap<String, u64>,
 }
 
 /// What the last line looks like.
@@ -123,7 +128,7 @@ impl Log {
         }
         match Envelope::read(bytes) {
             // A record that was written over a torn one shows as a second envelope in the same line.
-            Some(envelope) if bytes.last() == Some(&b'}') && !has_parent_id(bytes, envelope.end) => {
+            Some(envelope) if looks_whole(bytes, &envelope) => {
                 self.read_entry(&envelope, bytes, offset);
                 true
             }
@@ -246,13 +251,12 @@ impl Log {
         let Ok(len) = u32::try_from(bytes.len()) else { return };
         let place = Place { source: 0, len, offset };
         let Envelope { kind, role, marker, .. } = *envelope;
-        let mut record =
-            Record { place, parent: None, id_at: 0, id_len: 0, kind, role, marker, status: Status::Ordinary };
+        let mut record = Record { place, parent: None, kind, role, marker, status: Status::Ordinary };
         if self.reading.legacy {
             self.reading.legacy_entries.resize(usize::try_from(index).unwrap_or_default(), None);
             self.reading.legacy_entries.push(Some(seq));
             record.parent = self.records.len().checked_sub(1).map(Seq::from_index);
-            (record.id_at, record.id_len) = self.insert_derived(index, seq);
+            self.insert_derived(index, seq);
         } else {
             let text;
             let id = match envelope.id {
@@ -264,8 +268,7 @@ impl Log {
                 _ => None,
             };
             record.parent = self.find_parent(envelope.parent, seq);
-            let (status, id_at, id_len) = self.name_record(id, index, seq, bytes);
-            (record.status, record.id_at, record.id_len) = (status, id_at, id_len);
+            record.status = self.name_record(id, index, seq, bytes);
         }
         self.records.push(record);
         if record.status == Status::Superseder {
@@ -287,10 +290,10 @@ impl Log {
             }
         };
         // A conversation mostly goes straight on.
-        if let Some(last) = self.records.last()
-            && self.ids.text(last.id_at, last.id_len).as_bytes() == id
+        if let Some(last) = self.records.len().checked_sub(1).map(Seq::from_index)
+            && self.ids.bytes(last) == id
         {
-            return Some(Seq::from_index(self.records.len() - 1));
+            return Some(last);
         }
         let found = self.ids.find(id);
         if found.is_none() {
@@ -299,37 +302,48 @@ impl Log {
         found
     }
 
-    /// Gives the record its place in the table of ids.
-    fn name_record(&mut self, id: Option<&[u8]>, index: u64, seq: Seq, line: &[u8]) -> (Status, u32, u16) {
+    /// Gives the record its place in the table of ids and says what it is to earlier records.
+    fn name_record(&mut self, id: Option<&[u8]>, index: u64, seq: Seq, line: &[u8]) -> Status {
         let Some(id) = id else {
             self.note(FindingKind::MissingId, "the entry has no usable id; one was derived from its position".into());
-            let (at, len) = self.insert_derived(index, seq);
-            return (Status::Ordinary, at, len);
+            self.insert_derived(index, seq);
+            return Status::Ordinary;
         };
-        if self.ids.find(id).is_none() {
-            let (at, len) = self.ids.insert(id, seq);
-            return (Status::Ordinary, at, len);
+        if self.ids.insert(id, seq) {
+            return Status::Ordinary;
         }
-        let supersedes = Raw::parse(line).and_then(|raw| raw.field(body::SUPERSEDES)).and_then(Raw::flag) == Some(true);
         let name = String::from_utf8_lossy(id);
-        let free = (2_u32..).map(|n| format!("{name}~{n}")).find(|name| self.ids.find(name.as_bytes()).is_none());
-        let (at, len) = self.ids.insert(free.unwrap_or_default().as_bytes(), seq);
-        if supersedes {
-            return (Status::Superseder, at, len);
+        // Counting on from the last duplicate keeps a file full of them from costing the square of their number.
+        let mut n = self.reading.duplicates.get(&*name).copied().unwrap_or(1);
+        loop {
+            n += 1;
+            if self.ids.insert(format!("{name}~{n}").as_bytes(), seq) {
+                break;
+            }
         }
-        self.note(
-            FindingKind::DuplicateId,
-            format!("the id {name} was used before; this entry goes by {}", self.ids.text(at, len)),
-        );
-        (Status::Ordinary, at, len)
+        self.reading.duplicates.insert(name.to_string(), n);
+        let supersedes = Raw::parse(line).and_then(|raw| raw.field(body::SUPERSEDES)).and_then(Raw::flag) == Some(true);
+        if supersedes {
+            return Status::Superseder;
+        }
+        let detail = format!("the id {name} was used before; this entry goes by {}", self.ids.text(seq));
+        self.note(FindingKind::DuplicateId, detail);
+        Status::Ordinary
     }
 
     /// Derives an id from the position, longer when that one is taken.
-    fn insert_derived(&mut self, index: u64, seq: Seq) -> (u32, u16) {
-        let session = self.header.as_ref().map_or("", |header| header.id.as_str());
-        let free = (8..=64).map(|digits| derived_entry_id(session, index, digits));
-        let id = free.into_iter().find(|id| self.ids.find(id.as_str().as_bytes()).is_none());
-        self.ids.insert(id.map_or_else(|| format!("#{index}"), |id| id.to_string()).as_bytes(), seq)
+    fn insert_derived(&mut self, index: u64, seq: Seq) {
+        let session = self.header.as_ref().map_or("", |header| header.id.as_str()).to_owned();
+        for digits in 8..=64 {
+            if self.ids.insert(derived_entry_id(&session, index, digits).as_str().as_bytes(), seq) {
+                return;
+            }
+        }
+        // Fifty-seven taken prefixes of one hash are no accident, but every entry must have an id.
+        let mut name = seq.to_string();
+        while !self.ids.insert(name.as_bytes(), seq) {
+            name.push('~');
+        }
     }
 
     /// Lets a superseding record show instead of the one it names: new body, new parent, same id and place in the order.
@@ -399,7 +413,10 @@ impl Log {
     }
 }
 
-/// Says whether another `"parentId"` key stands behind `from`: inside a sound body its quotes would be escaped.
-fn has_parent_id(line: &[u8], from: usize) -> bool {
-    line.get(from..).is_some_and(|rest| memmem::find(rest, b"\"parentId\"").is_some())
+/// Says whether what lies behind the envelope looks like the rest of the same record: it closes the object, and there is
+/// no second `"parentId"`, whose quotes would be escaped inside a sound body.
+fn looks_whole(line: &[u8], envelope: &Envelope<'_>) -> bool {
+    static PARENT_ID: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\"parentId\""));
+    let rest = line.get(envelope.end..).unwrap_or_default();
+    if envelope.closed { rest.is_empty() } else { rest.last() == Some(&b'}') && PARENT_ID.find(rest).is_none() }
 }

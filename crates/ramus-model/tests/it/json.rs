@@ -1,0 +1,144 @@
+//! The lexer against `serde_json`, and what it must accept that no JSON tree can hold.
+
+use proptest::prelude::*;
+use ramus_model::json::{Raw, Shape, quote};
+
+fn parses(text: &str) -> bool {
+    Raw::parse(text.as_bytes()).is_some()
+}
+
+#[test]
+fn accepts_what_javascript_accepts_and_nothing_else() {
+    for good in [
+        "null",
+        " true ",
+        "-0",
+        "0.5e-7",
+        "1E400",
+        "123456789012345678901234567890",
+        "\"\\ud83d\"",
+        "\"\u{2028}\"",
+        "[]",
+        "{}",
+        "[1,[2,{\"a\":[]}]]",
+        "{\"a\":1,\"a\":2}",
+        "\t\r\n[ 1 , 2 ]\n",
+        "\"\\u0000\\/\"",
+    ] {
+        assert!(parses(good), "{good}");
+    }
+    for bad in [
+        "",
+        "nul",
+        "+1",
+        "01",
+        "1.",
+        ".5",
+        "1e",
+        "NaN",
+        "Infinity",
+        "'a'",
+        "\"a",
+        "\"\\x\"",
+        "\"\\u12g4\"",
+        "\"\n\"",
+        "[1,]",
+        "[,1]",
+        "{\"a\"}",
+        "{\"a\":1,}",
+        "{a:1}",
+        "1 2",
+        "{}{}",
+        "[1}",
+        "{\"a\":1]",
+        "\u{feff}{}",
+        "\"\u{0}\"",
+        "tru",
+        "--1",
+        "[",
+    ] {
+        assert!(!parses(bad), "{bad}");
+    }
+}
+
+#[test]
+fn keeps_lone_surrogates_and_spellings_and_shows_the_rest() {
+    let raw = Raw::parse(br#"{"lone":"\ud83d!","pair":"\ud83d\ude00","n":1e3,"esc\u0061ped":"\n"}"#).unwrap();
+    assert_eq!(raw.field("lone").unwrap().bytes(), br#""\ud83d!""#);
+    assert_eq!(raw.field("lone").unwrap().text().unwrap(), "\u{fffd}!");
+    assert_eq!(raw.field("pair").unwrap().text().unwrap(), "\u{1f600}");
+    assert_eq!(raw.field("n").unwrap().bytes(), b"1e3");
+    assert_eq!(raw.field("n").unwrap().unsigned(), Some(1000));
+    assert_eq!(raw.field("escaped").unwrap().text().unwrap(), "\n");
+    let object = raw.object().unwrap();
+    assert_eq!(object.text("escaped").unwrap(), "\n");
+    assert_eq!(object.field("lone"), raw.field("lone"));
+}
+
+#[test]
+fn of_two_members_with_one_name_the_last_counts() {
+    let raw = Raw::parse(br#"{"a":1,"b":0,"a":2}"#).unwrap();
+    assert_eq!(raw.field("a").unwrap().unsigned(), Some(2));
+    assert_eq!(raw.object().unwrap().field("a").unwrap().unsigned(), Some(2));
+}
+
+#[test]
+fn nesting_costs_no_stack() {
+    let deep = format!("{}{}", "[".repeat(3_000_000), "]".repeat(3_000_000));
+    assert_eq!(Raw::parse(deep.as_bytes()).map(Raw::shape), Some(Shape::Array));
+    let mixed = format!("{}1{}", "{\"a\":[".repeat(100_000), "]}".repeat(100_000));
+    assert!(parses(&mixed));
+    assert!(!parses(&mixed[..mixed.len() - 1]));
+    assert!(!parses(&"{\"a\":[".repeat(100_000)));
+}
+
+fn any_json() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(Into::into),
+        any::<i64>().prop_map(Into::into),
+        any::<f64>().prop_map(|float| serde_json::Number::from_f64(float).map_or(serde_json::Value::Null, Into::into)),
+        ".{0,40}".prop_map(Into::into),
+    ];
+    leaf.prop_recursive(6, 64, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+            prop::collection::vec((".{0,8}", inner), 0..6)
+                .prop_map(|fields| serde_json::Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn reads_whatever_serde_writes(value in any_json()) {
+        let text = value.to_string();
+        let raw = Raw::parse(text.as_bytes()).unwrap();
+        prop_assert_eq!(raw.bytes(), text.as_bytes());
+        if let serde_json::Value::Object(fields) = &value {
+            for (name, value) in fields {
+                let field = raw.field(name).unwrap();
+                prop_assert!(field.bytes() == value.to_string().as_bytes());
+                if let serde_json::Value::String(text) = value {
+                    prop_assert_eq!(&*field.text().unwrap(), text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn quoting_reads_back(text in "\\PC*|[\\x00-\\x7f]{0,80}") {
+        let mut quoted = Vec::new();
+        quote(&text, &mut quoted);
+        prop_assert_eq!(Raw::parse(&quoted).unwrap().text().unwrap(), text.clone());
+        prop_assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap(), text);
+    }
+
+    #[test]
+    fn agrees_with_serde_on_mangled_json(value in any_json(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut bytes = value.to_string().into_bytes();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        ramus_model::fuzz::line(&bytes);
+    }
+}
