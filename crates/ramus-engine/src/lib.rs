@@ -25,7 +25,7 @@ pub use session::Session;
 pub use verb::append::{Appended, Cursor, Written};
 pub use verb::create::NewSession;
 pub use verb::delete::Deleted;
-pub use verb::doctor::Diagnosis;
+pub use verb::doctor::{Diagnosis, Examined};
 pub use verb::fork::ForkOptions;
 pub use verb::info::{Lineage, SessionInfo, UsageTotals};
 pub use verb::list::{Filter, Hidden, Listing, WhichDirectory};

@@ -137,8 +137,7 @@ pub(crate) fn load(store: &Arc<dyn LogStore>, location: Location, depth: Depth) 
     let mut limits = vec![u64::MAX];
     let mut entries = Vec::new();
     // Follow the forks down to a log that stands on its own.
-    loop {
-        let Some(last) = chain.last() else { break };
+    while let Some(last) = chain.last() {
         let Some(fork) = header_of(store.as_ref(), last)?.and_then(|header| header.ramus.forked_from) else { break };
         if chain.len() > MAX_FORK_DEPTH || chain.iter().any(|known| known.id == fork.origin.session) {
             return Err(EngineError::Corrupt(format!("session {} is forked from itself", fork.origin.session)));

@@ -60,8 +60,8 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
 
 /// An open file.
 pub trait FileHandle: Send {
-    /// Returns the length.
-    fn len(&self) -> io::Result<u64>;
+    /// Returns the length in bytes.
+    fn size(&self) -> io::Result<u64>;
 
     /// Reads at an offset; 0 at the end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;

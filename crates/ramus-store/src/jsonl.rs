@@ -145,7 +145,7 @@ impl LogStore for JsonlStore {
         let path = path_of(at)?;
         let _gate = self.gate(&at.id)?;
         let mut file = self.fs.open(path, Access::Append).map_err(|error| StoreError::io("open", path, error))?;
-        let actual = file.len().map_err(|error| StoreError::io("inspect", path, error))?;
+        let actual = file.size().map_err(|error| StoreError::io("inspect", path, error))?;
         if actual != expected {
             return Err(StoreError::Moved { expected, actual });
         }
@@ -178,7 +178,7 @@ impl LogStore for JsonlStore {
         let path = path_of(at)?;
         let _gate = self.gate(&at.id)?;
         let file = self.fs.open(path, Access::Read).map_err(|error| StoreError::io("open", path, error))?;
-        let bytes = file.len().map_err(|error| StoreError::io("inspect", path, error))?;
+        let bytes = file.size().map_err(|error| StoreError::io("inspect", path, error))?;
         if !dry_run {
             self.fs.remove(path).map_err(|error| StoreError::io("remove", path, error))?;
             self.sync_dir_of(path)?;

@@ -23,6 +23,15 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
 }
 
+/// One session of many, and what examining it came to.
+#[derive(Debug)]
+pub struct Examined {
+    /// The session's name in the home.
+    pub session: String,
+    /// What was found, or why it could not be opened.
+    pub outcome: Result<Diagnosis, EngineError>,
+}
+
 impl Diagnosis {
     /// Says whether nothing is wrong with the data.
     pub fn is_clean(&self) -> bool {
@@ -37,10 +46,11 @@ impl Engine {
     }
 
     /// Examines every session of the home. A session that cannot be opened is reported with the others.
-    pub fn doctor_all(&self) -> Result<Vec<Result<Diagnosis, (String, EngineError)>>, EngineError> {
+    pub fn doctor_all(&self) -> Result<Vec<Examined>, EngineError> {
         let all = self.store.list()?.into_iter().map(|location| {
-            let name = location.id.to_string();
-            load(&self.store, location, Depth::Whole).map(|session| diagnose(&session)).map_err(|error| (name, error))
+            let session = location.id.to_string();
+            let outcome = load(&self.store, location, Depth::Whole).map(|session| diagnose(&session));
+            Examined { session, outcome }
         });
         Ok(all.collect())
     }

@@ -50,6 +50,8 @@ pub struct SessionInfo {
     pub last_prompt_tokens: u64,
     /// Tokens of the last answer.
     pub last_completion_tokens: u64,
+    /// When it was archived, if it is.
+    pub archived_at: Option<String>,
     /// Free metadata.
     pub metadata: Map<String, Value>,
     /// Whether the file is damaged.
@@ -121,6 +123,7 @@ impl Session {
             usage: survey.usage,
             last_prompt_tokens: last_usage.prompt(),
             last_completion_tokens: last_usage.output,
+            archived_at: self.archived_at(),
             metadata: self.metadata(),
             damaged: self.log().is_damaged(),
         })
@@ -135,6 +138,11 @@ impl Session {
             forked_from: forked.or_else(|| header.ramus.copied_from.clone()),
             parent_session: header.parent_session.clone(),
         }
+    }
+
+    /// Returns when the session was archived, if it is.
+    pub fn archived_at(&self) -> Option<String> {
+        self.log().facts().meta().get("archived_at").and_then(Value::as_str).map(str::to_owned)
     }
 
     /// Returns the ends of all branches.

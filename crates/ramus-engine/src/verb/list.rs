@@ -1,6 +1,6 @@
 //! `list`: sessions, newest first, correct by reading them all.
 
-use ramus_model::Depth;
+use ramus_model::{Depth, SessionId};
 use ramus_store::{Residence, StoreError};
 
 use crate::engine::Engine;
@@ -25,6 +25,8 @@ pub struct Filter {
     pub directory: WhichDirectory,
     /// Whether drafts are listed too.
     pub drafts: bool,
+    /// Whether archived sessions are listed too.
+    pub archived: bool,
     /// Only sessions of this owner.
     pub owner: Option<String>,
     /// Only sessions whose title or directory contains this, ignoring case.
@@ -53,6 +55,8 @@ pub struct Listing {
 pub struct Hidden {
     /// Drafts.
     pub drafts: usize,
+    /// Archived sessions.
+    pub archived: usize,
     /// Sessions of other directories.
     pub other_directories: usize,
 }
@@ -75,6 +79,11 @@ impl Engine {
         listing.sessions.sort_by_key(newest_first);
         listing.page(filter)
     }
+
+    /// Returns the ids of all sessions of the home, without opening them.
+    pub fn session_ids(&self) -> Result<Vec<SessionId>, EngineError> {
+        Ok(self.store.list()?.into_iter().map(|location| location.id).collect())
+    }
 }
 
 impl Listing {
@@ -84,6 +93,8 @@ impl Listing {
         }
         if matches!(&filter.directory, WhichDirectory::One(cwd) if *cwd != info.cwd) {
             self.hidden.other_directories += 1;
+        } else if info.archived_at.is_some() && !filter.archived {
+            self.hidden.archived += 1;
         } else if info.residence == Residence::Draft && !filter.drafts {
             self.hidden.drafts += 1;
         } else {

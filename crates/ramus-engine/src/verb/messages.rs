@@ -2,7 +2,8 @@
 
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
-use ramus_model::{EntryId, Kind, Record, Seq, tokens};
+use ramus_model::{EntryId, Kind, Lines as _, Record, Seq, tokens};
+use ramus_store::StoreLines;
 
 use crate::error::EngineError;
 use crate::session::Session;
@@ -50,8 +51,9 @@ impl Session {
         let page = rest.get(..limit.unwrap_or(rest.len())).unwrap_or(rest);
         let mut parent = start.checked_sub(1).and_then(|at| shown.get(at)).copied();
         let mut messages = Vec::with_capacity(page.len());
+        let lines = self.lines();
         for &seq in page {
-            messages.extend(self.view(seq, parent)?);
+            messages.extend(self.view(seq, parent, &lines)?);
             parent = Some(seq);
         }
         let more = page.len() < rest.len();
@@ -63,7 +65,7 @@ impl Session {
     pub fn last_user_message(&self) -> Result<Option<View>, EngineError> {
         let is_user = |seq: &Seq| self.log().record(*seq).is_some_and(|record| record.role == ramus_model::Role::User);
         let last = self.log().ancestors(self.log().leaf()).find(is_user);
-        last.map_or(Ok(None), |seq| self.view(seq, self.log().record(seq).and_then(Record::parent)))
+        last.map_or(Ok(None), |seq| self.view(seq, self.log().record(seq).and_then(Record::parent), &self.lines()))
     }
 
     fn shows(&self, seq: Seq) -> bool {
@@ -73,8 +75,9 @@ impl Session {
         })
     }
 
-    fn view(&self, seq: Seq, parent: Option<Seq>) -> Result<Option<View>, EngineError> {
-        let line = self.line(seq)?;
+    fn view(&self, seq: Seq, parent: Option<Seq>, lines: &StoreLines<'_>) -> Result<Option<View>, EngineError> {
+        let Some(place) = self.log().place(seq) else { return Ok(None) };
+        let line = lines.line(place)?;
         let Some(raw) = Raw::parse(&line) else { return Ok(None) };
         let Some(message) = Message::of_entry(raw) else { return Ok(None) };
         let reported = message.answer.as_ref().and_then(|answer| answer.usage).map(|usage| usage.output);

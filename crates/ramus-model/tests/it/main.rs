@@ -1,5 +1,7 @@
 //! What the model promises, tested through its public interface.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail loudly")]
+
 mod context;
 mod damage;
 mod generate;

@@ -76,7 +76,7 @@ impl FileSystem for RealFs {
             match file.try_lock() {
                 Ok(()) => return Ok(Some(Box::new(RealLock(file)))),
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                    std::thread::sleep(pause);
+                    wait(pause);
                     pause = (pause * 2).min(Duration::from_millis(2));
                 }
                 Err(TryLockError::WouldBlock) => return Ok(None),
@@ -89,7 +89,7 @@ impl FileSystem for RealFs {
 struct RealFile(File);
 
 impl FileHandle for RealFile {
-    fn len(&self) -> io::Result<u64> {
+    fn size(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.len())
     }
 
@@ -118,6 +118,12 @@ impl FileHandle for RealFile {
     fn sync(&mut self) -> io::Result<()> {
         self.0.sync_data()
     }
+}
+
+/// The system has no lock with a deadline, so a contended one is asked for again and again.
+#[expect(clippy::disallowed_methods, reason = "there is no event to wait for with a deadline")]
+fn wait(pause: Duration) {
+    std::thread::sleep(pause);
 }
 
 /// Held for its lifetime: the system frees the lock with the descriptor.

@@ -32,7 +32,7 @@ impl JsonlStore {
     /// old one keeps a name of its own.
     pub(super) fn replace(&self, path: &Path, expected: u64, bytes: &[u8], backup: &str) -> Result<(), StoreError> {
         let old = self.fs.open(path, Access::Read).map_err(|error| StoreError::io("open", path, error))?;
-        let actual = old.len().map_err(|error| StoreError::io("inspect", path, error))?;
+        let actual = old.size().map_err(|error| StoreError::io("inspect", path, error))?;
         if actual != expected {
             return Err(StoreError::Moved { expected, actual });
         }

@@ -1,0 +1,117 @@
+//! Forks by reference, forks of forks, and exports that stand on their own.
+
+use ramus_engine::{ErrorKind, ForkOptions, Say};
+use ramus_store::Residence;
+
+use crate::homes::{clean, homes, jsonl, path, saying};
+
+#[test]
+fn a_fork_starts_where_it_says_and_goes_its_own_way() {
+    for home in homes() {
+        let mut session = home.saying(&["1", "2", "3"]);
+        let two = saying(&session, "2");
+        let mut fork = home.engine.fork(&session, two, &ForkOptions::default()).unwrap();
+        assert_eq!(path(&fork), ["1", "2"], "{}", home.name);
+        home.engine.say(&mut fork, Say::user("mine")).unwrap();
+        home.engine.say(&mut session, Say::user("4")).unwrap();
+        let (fork, session) = (home.reopened(&fork), home.reopened(&session));
+        assert_eq!(path(&fork), ["1", "2", "mine"]);
+        assert_eq!(path(&session), ["1", "2", "3", "4"]);
+        assert_eq!(fork.lineage().forked_from.unwrap().session, *session.id());
+        assert_eq!(fork.tree(ramus_model::Scope::Visible).entries.len(), 3, "siblings in the origin do not show");
+        assert!(home.bytes(&fork).len() < 1024 + 512, "no entry is copied");
+        let two = session.line(saying(&session, "2")).unwrap();
+        assert_eq!(fork.line(saying(&fork, "2")).unwrap(), two);
+    }
+}
+
+#[test]
+fn seq_continues_and_ids_are_kept() {
+    for home in homes() {
+        let session = home.saying(&["1", "2", "3"]);
+        let two = saying(&session, "2");
+        let mut fork = home.engine.fork(&session, two, &ForkOptions::default()).unwrap();
+        assert_eq!(fork.entry_id(two), session.entry_id(two), "{}", home.name);
+        let written = home.engine.say(&mut fork, Say::user("mine")).unwrap();
+        assert!(written.seq.number() > 3);
+        assert_eq!(written.parent, Some(session.entry_id(two)));
+    }
+}
+
+#[test]
+fn forks_of_forks_and_later_changes_of_the_origin() {
+    for home in homes() {
+        let mut session = home.saying(&["1", "2"]);
+        let two = saying(&session, "2");
+        home.engine.label(&mut session, two, Some("good")).unwrap();
+        let mut fork = home.engine.fork(&session, two, &ForkOptions { title: Some("A".into()) }).unwrap();
+        home.engine.say(&mut fork, Say::user("a")).unwrap();
+        let a = saying(&fork, "a");
+        let mut second = home.engine.fork(&fork, a, &ForkOptions { title: Some("B".into()) }).unwrap();
+        home.engine.say(&mut second, Say::user("b")).unwrap();
+        // The origin changes after the fork: the fork does not.
+        home.engine.replace_segment(&mut session, two, two, "short").unwrap();
+        let second = home.reopened(&second);
+        assert_eq!(path(&second), ["1", "2", "a", "b"], "{}", home.name);
+        assert_eq!(second.resolve("good").unwrap(), two);
+        assert_eq!(second.title(), "B");
+        assert_eq!(path(&home.reopened(&session)), ["1", "short"]);
+    }
+}
+
+#[test]
+fn a_fork_of_replaced_entries_sees_the_replacement() {
+    for home in homes() {
+        let mut session = home.saying(&["1", "2", "3"]);
+        let two = saying(&session, "2");
+        home.engine.replace_segment(&mut session, two, two, "short").unwrap();
+        let three = saying(&session, "3");
+        let fork = home.engine.fork(&session, three, &ForkOptions::default()).unwrap();
+        assert_eq!(path(&fork), ["1", "short", "3"], "{}", home.name);
+        let exported = home.engine.export(&fork).unwrap();
+        let log = clean(&exported);
+        assert_eq!(log.path(log.leaf()).len(), 3);
+    }
+}
+
+#[test]
+fn an_exported_fork_stands_on_its_own() {
+    for home in homes() {
+        let session = home.saying(&["1", "2", "3"]);
+        let mut fork = home.engine.fork(&session, saying(&session, "2"), &ForkOptions::default()).unwrap();
+        home.engine.say(&mut fork, Say::user("mine")).unwrap();
+        let exported = home.engine.export(&fork).unwrap();
+        clean(&exported);
+        let file = home.directory.path().join("exported.jsonl");
+        std::fs::write(&file, exported).unwrap();
+        let again = jsonl().engine.open(file.to_str().unwrap(), "/").unwrap();
+        assert_eq!(path(&again), ["1", "2", "mine"], "{}", home.name);
+        assert_eq!(again.id(), fork.id());
+        assert_eq!(home.engine.export(&session).unwrap(), home.bytes(&session), "what stands alone is copied as it is");
+    }
+}
+
+#[test]
+fn what_forks_stand_on_cannot_be_deleted() {
+    for home in homes() {
+        let session = home.saying(&["1"]);
+        let fork = home.engine.fork(&session, saying(&session, "1"), &ForkOptions::default()).unwrap();
+        let refused = home.engine.delete(&session, false).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Conflict, "{}", home.name);
+        assert!(refused.to_string().contains(fork.id().as_str()));
+        home.engine.delete(&fork, false).unwrap();
+        home.engine.delete(&session, false).unwrap();
+        let gone = home.engine.open(session.id().as_str(), "/proj").map(drop).unwrap_err();
+        assert_eq!(gone.kind(), ErrorKind::NotFound);
+    }
+}
+
+#[test]
+fn a_fork_with_an_answer_is_published_at_once() {
+    let home = jsonl();
+    let mut session = home.saying(&["1"]);
+    home.engine.say(&mut session, Say::assistant("2")).unwrap();
+    let early = home.engine.fork(&session, saying(&session, "1"), &ForkOptions::default()).unwrap();
+    let late = home.engine.fork(&session, saying(&session, "2"), &ForkOptions::default()).unwrap();
+    assert_eq!((early.residence(), late.residence()), (Residence::Draft, Residence::Published));
+}

@@ -1,0 +1,163 @@
+//! One suite for every home: whatever keeps logs must keep these promises.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
+
+use std::sync::Arc;
+use std::thread;
+
+use ramus_model::SessionId;
+use ramus_store::{JsonlStore, Layout, Location, LogStore, MemoryStore, NewLog, Placement, StoreError};
+
+const HEADER: &[u8] = b"{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
+
+/// A home and whatever must outlive it.
+struct Home {
+    name: &'static str,
+    store: Arc<dyn LogStore>,
+    _directory: Option<tempfile::TempDir>,
+}
+
+fn homes() -> Vec<Home> {
+    let directory = tempfile::tempdir().unwrap();
+    let jsonl = JsonlStore::new(directory.path().join("home"), Layout::Pi);
+    vec![
+        Home { name: "memory", store: Arc::new(MemoryStore::default()), _directory: None },
+        Home { name: "jsonl", store: Arc::new(jsonl), _directory: Some(directory) },
+    ]
+}
+
+fn new(id: &str) -> NewLog<'_> {
+    NewLog::draft(SessionId::from(id), "/proj", "2026-02-16T10:20:30.000Z")
+}
+
+fn content(store: &dyn LogStore, at: &Location) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let end = store.read(at, 0, &mut |chunk| bytes.extend_from_slice(chunk)).unwrap();
+    assert_eq!(end, bytes.len() as u64);
+    bytes
+}
+
+#[test]
+fn what_is_appended_is_read() {
+    for Home { name, store, .. } in homes() {
+        let at = store.create(&new("s1"), HEADER).unwrap();
+        let end = store.append(&at, HEADER.len() as u64, b"one\n").unwrap();
+        let end = store.append(&at, end, b"two\nthree\n").unwrap();
+        assert_eq!(content(store.as_ref(), &at), [HEADER, b"one\ntwo\nthree\n"].concat(), "{name}");
+        let mut tail = Vec::new();
+        assert_eq!(store.read(&at, end - 6, &mut |chunk| tail.extend_from_slice(chunk)).unwrap(), end);
+        assert_eq!(tail, b"three\n");
+        assert_eq!(store.read_at(&at, HEADER.len() as u64, 3).unwrap(), b"one");
+        assert_eq!(store.read_at(&at, end - 2, 100).unwrap(), b"e\n");
+        assert_eq!(store.read_at(&at, end + 5, 10).unwrap(), b"");
+    }
+}
+
+#[test]
+fn an_append_at_another_position_is_refused_and_changes_nothing() {
+    for Home { name, store, .. } in homes() {
+        let at = store.create(&new("s1"), HEADER).unwrap();
+        for expected in [0, HEADER.len() as u64 - 1, HEADER.len() as u64 + 1] {
+            match store.append(&at, expected, b"x\n") {
+                Err(StoreError::Moved { expected: asked, actual }) => {
+                    assert_eq!((asked, actual), (expected, HEADER.len() as u64), "{name}");
+                }
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        assert_eq!(content(store.as_ref(), &at), HEADER);
+    }
+}
+
+#[test]
+fn a_name_can_be_taken_once() {
+    for Home { name, store, .. } in homes() {
+        let at = store.create(&new("s1"), HEADER).unwrap();
+        assert!(matches!(store.create(&new("s1"), b"other\n"), Err(StoreError::Exists { .. })), "{name}");
+        assert_eq!(content(store.as_ref(), &at), HEADER);
+    }
+}
+
+#[test]
+fn rewriting_replaces_everything_or_nothing() {
+    for Home { name, store, .. } in homes() {
+        let at = store.create(&new("s1"), HEADER).unwrap();
+        assert!(matches!(store.rewrite(&at, 3, b"no\n", ".bak"), Err(StoreError::Moved { .. })), "{name}");
+        assert_eq!(content(store.as_ref(), &at), HEADER);
+        store.rewrite(&at, HEADER.len() as u64, b"new\n", ".bak").unwrap();
+        assert_eq!(content(store.as_ref(), &at), b"new\n", "{name}");
+        store.append(&at, 4, b"more\n").unwrap();
+    }
+}
+
+#[test]
+fn a_settled_log_keeps_its_content_and_its_id() {
+    for Home { name, store, .. } in homes() {
+        let draft = store.create(&new("s1"), HEADER).unwrap();
+        let settled = store.settle(&draft, "/proj").unwrap();
+        assert_eq!(settled.id, draft.id, "{name}");
+        let end = store.append(&settled, HEADER.len() as u64, b"one\n").unwrap();
+        let again = store.settle(&settled, "/elsewhere").unwrap();
+        assert_eq!(content(store.as_ref(), &again).len() as u64, end);
+        let listed = store.list().unwrap();
+        assert_eq!(listed, std::slice::from_ref(&again), "{name}");
+    }
+}
+
+#[test]
+fn a_deleted_log_is_gone_and_a_dry_run_is_not() {
+    for Home { name, store, .. } in homes() {
+        let at = store.create(&new("s1"), HEADER).unwrap();
+        let would = store.delete(&at, true).unwrap();
+        assert_eq!(content(store.as_ref(), &at), HEADER, "{name}");
+        assert_eq!(store.delete(&at, false).unwrap(), would);
+        assert_eq!(would.bytes, HEADER.len() as u64);
+        assert!(matches!(store.delete(&at, false), Err(StoreError::NotFound { .. })), "{name}");
+        assert!(matches!(store.append(&at, 0, b"x\n"), Err(StoreError::NotFound { .. })), "{name}");
+        assert!(matches!(store.read(&at, 0, &mut |_| ()), Err(StoreError::NotFound { .. })), "{name}");
+        assert_eq!(store.list().unwrap(), []);
+    }
+}
+
+#[test]
+fn all_logs_are_listed() {
+    for Home { name, store, .. } in homes() {
+        assert_eq!(store.list().unwrap(), [], "{name}: an untouched home is empty");
+        for id in ["s1", "s2", "s3"] {
+            let placement = if id == "s2" { Placement::Published } else { Placement::Draft };
+            store.create(&NewLog { placement, ..new(id) }, HEADER).unwrap();
+        }
+        let mut ids: Vec<String> = store.list().unwrap().iter().map(|at| at.id.to_string()).collect();
+        ids.sort();
+        assert_eq!(ids, ["s1", "s2", "s3"], "{name}");
+    }
+}
+
+#[test]
+fn writers_who_read_on_when_refused_lose_nothing() {
+    const WRITERS: usize = 8;
+    const EACH: usize = 50;
+    for Home { name, store, .. } in homes() {
+        let at = store.create(&new("s1"), HEADER).unwrap();
+        thread::scope(|scope| {
+            for writer in 0..WRITERS {
+                let (store, at) = (&store, &at);
+                scope.spawn(move || {
+                    for n in 0..EACH {
+                        let line = format!("{writer}:{n}\n");
+                        let mut end = HEADER.len() as u64;
+                        while let Err(error) = store.append(at, end, line.as_bytes()) {
+                            let StoreError::Moved { actual, .. } = error else { panic!("{error}") };
+                            end = actual;
+                        }
+                    }
+                });
+            }
+        });
+        let text = String::from_utf8(content(store.as_ref(), &at)).unwrap();
+        for writer in 0..WRITERS {
+            let own: Vec<usize> =
+                text.lines().filter_map(|line| line.strip_prefix(&format!("{writer}:"))?.parse().ok()).collect();
+            assert_eq!(own, (0..EACH).collect::<Vec<_>>(), "{name}: writer {writer}");
+        }
+    }
+}
