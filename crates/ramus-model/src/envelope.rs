@@ -41,11 +41,18 @@ const ID: u8 = 2;
 const PARENT: u8 = 4;
 const BODY: u8 = 8;
 const ALL: u8 = TYPE | ID | PARENT | BODY;
+/// More than there is to see: read to the end.
+const NEVER: u8 = u8::MAX;
 
 impl<'a> Envelope<'a> {
     /// Reads the envelope of `line`, which must be an object. Returns `None` when what was read is not JSON.
     pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
-        Self::read_usual(line).or_else(|| Self::read_any(line))
+        Self::read_usual(line).or_else(|| Self::read_any(line, ALL))
+    }
+
+    /// Reads the envelope of a whole object: of members that stand twice, the last counts, as everywhere else.
+    pub(crate) fn of(object: Raw<'a>) -> Option<Self> {
+        Self::read_any(object.bytes(), NEVER)
     }
 
     /// Reads the usual spelling of a message: the members in the order all writers use, no whitespace, no escapes.
@@ -74,7 +81,8 @@ impl<'a> Envelope<'a> {
         })
     }
 
-    fn read_any(line: &'a [u8]) -> Option<Self> {
+    /// Reads members until those in `enough` have been seen.
+    fn read_any(line: &'a [u8], enough: u8) -> Option<Self> {
         let mut lexer = Lexer::new(line, 0);
         if !lexer.eat(b'{') {
             return None;
@@ -97,8 +105,8 @@ impl<'a> Envelope<'a> {
         let mut seen = 0;
         loop {
             let key = lexer.key()?;
-            let stop = envelope.member(key, &mut lexer, &mut seen)?;
-            if stop {
+            envelope.member(key, &mut lexer, &mut seen, enough)?;
+            if seen == enough {
                 break;
             }
             if lexer.eat(b',') {
@@ -127,8 +135,8 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Reads the value of one member; says whether nothing more is needed.
-    fn member(&mut self, key: &[u8], lexer: &mut Lexer<'a>, seen: &mut u8) -> Option<bool> {
+    /// Reads the value of one member.
+    fn member(&mut self, key: &[u8], lexer: &mut Lexer<'a>, seen: &mut u8, enough: u8) -> Option<()> {
         match key {
             b"\"type\"" => {
                 let value = lexer.value()?;
@@ -150,13 +158,11 @@ impl<'a> Envelope<'a> {
             }
             b"\"message\"" if self.kind == Kind::Message => {
                 *seen |= BODY;
-                if *seen == ALL
-                    && let Some(role) = leading_role(lexer)
-                {
-                    self.role = role;
-                    return Some(true);
-                }
-                self.role = role_of(Raw::lexed(lexer.value()?));
+                self.role = match leading_role(lexer).filter(|_| *seen == ALL) {
+                    // Nothing more is needed: the message itself need not be passed over.
+                    Some(role) if enough == ALL => role,
+                    _ => role_of(Raw::lexed(lexer.value()?)),
+                };
             }
             b"\"customType\"" if self.kind == Kind::Custom => {
                 let text = Raw::lexed(lexer.value()?).text();
@@ -165,7 +171,7 @@ impl<'a> Envelope<'a> {
             }
             _ => drop(lexer.value()?),
         }
-        Some(*seen == ALL)
+        Some(())
     }
 }
 

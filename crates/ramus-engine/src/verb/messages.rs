@@ -53,7 +53,7 @@ impl Session {
         let mut messages = Vec::with_capacity(page.len());
         let lines = self.lines();
         for &seq in page {
-            messages.extend(self.view(seq, parent, &lines)?);
+            messages.extend(self.view_in(seq, parent, &lines)?);
             parent = Some(seq);
         }
         let more = page.len() < rest.len();
@@ -65,7 +65,12 @@ impl Session {
     pub fn last_user_message(&self) -> Result<Option<View>, EngineError> {
         let is_user = |seq: &Seq| self.log().record(*seq).is_some_and(|record| record.role == ramus_model::Role::User);
         let last = self.log().ancestors(self.log().leaf()).find(is_user);
-        last.map_or(Ok(None), |seq| self.view(seq, self.log().record(seq).and_then(Record::parent), &self.lines()))
+        last.map_or(Ok(None), |seq| self.view(seq, self.log().record(seq).and_then(Record::parent)))
+    }
+
+    /// Returns one entry as a message under `parent`; none when it does not show as one.
+    pub fn view(&self, seq: Seq, parent: Option<Seq>) -> Result<Option<View>, EngineError> {
+        self.view_in(seq, parent, &self.lines())
     }
 
     fn shows(&self, seq: Seq) -> bool {
@@ -75,7 +80,7 @@ impl Session {
         })
     }
 
-    fn view(&self, seq: Seq, parent: Option<Seq>, lines: &StoreLines<'_>) -> Result<Option<View>, EngineError> {
+    fn view_in(&self, seq: Seq, parent: Option<Seq>, lines: &StoreLines<'_>) -> Result<Option<View>, EngineError> {
         let Some(place) = self.log().place(seq) else { return Ok(None) };
         let line = lines.line(place)?;
         let Some(raw) = Raw::parse(&line) else { return Ok(None) };

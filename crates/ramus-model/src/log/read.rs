@@ -204,7 +204,7 @@ impl Log {
             // Without a header the version is what the entries look like.
             self.reading.legacy = raw.field("id").is_none() && raw.field("parentId").is_none();
         }
-        if let Some(envelope) = Envelope::read(raw.bytes()) {
+        if let Some(envelope) = Envelope::of(raw) {
             self.read_entry(&envelope, raw.bytes(), offset);
         }
         if self.depth == Depth::Whole {

@@ -200,7 +200,7 @@ fn tokens_trust_the_last_report_behind_the_compaction() {
         let Ok(tokens) = tokens::of_context(&log, &context, bytes.as_slice());
         tokens
     };
-    assert_eq!(count(&[four.clone()]), 4);
+    assert_eq!(count(std::slice::from_ref(&four)), 4);
     assert_eq!(count(&[four.clone(), answer(100, "stop"), four.clone()]), 104);
     assert_eq!(count(&[four.clone(), answer(100, "aborted"), four.clone()]), 10);
     let compaction = json!({"type": "compaction", "summary": "1234", "firstKeptEntryId": "e1", "tokensBefore": 1});

@@ -109,6 +109,28 @@ fn lines_that_are_no_entries_are_named() {
 }
 
 #[test]
+fn of_members_that_stand_twice_the_last_counts_and_nothing_loops() {
+    for line in [
+        r#"{"type":"","id":"x","parentId":null,"type":"message","message":{"role":"user"},"id":"a"}"#,
+        r#"{"type":"session","id":"x","parentId":null,"type":"custom","customType":"y","id":"a"}"#,
+        r#"{"message":{"role":"user"},"parentId":null,"id":"a","type":"message"}"#,
+    ] {
+        let text = format!("{HEADER}\n{line}\n{}\n", user("b", "\"a\""));
+        for depth in [Depth::Whole, Depth::Envelope] {
+            let log = Log::from_bytes(text.as_bytes(), depth);
+            assert_eq!(ids(&log), ["a", "b"], "{line}");
+        }
+    }
+    let log = read(
+        format!(
+            "{HEADER}\n{{\"message\":{{\"role\":\"user\"}},\"parentId\":null,\"id\":\"a\",\"type\":\"message\"}}\n"
+        )
+        .as_bytes(),
+    );
+    assert_eq!(log.record(log.leaf().unwrap()).unwrap().role, ramus_model::Role::User);
+}
+
+#[test]
 fn duplicate_ids_keep_both_entries() {
     let text = format!(
         "{HEADER}\n{}\n{}\n{}\n{}\n",

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 
 /// One entry to be: what it is, and which earlier entry it hangs from (as a fraction of those there are).
 #[derive(Clone, Debug)]
-pub struct Plan {
-    pub kind: u8,
-    pub parent: u16,
-    pub target: u16,
-    pub text: String,
+pub(crate) struct Plan {
+    pub(crate) kind: u8,
+    pub(crate) parent: u16,
+    pub(crate) target: u16,
+    pub(crate) text: String,
 }
 
-pub fn plans(max: usize) -> impl Strategy<Value = Vec<Plan>> {
+pub(crate) fn plans(max: usize) -> impl Strategy<Value = Vec<Plan>> {
     let text = prop_oneof![
         4 => "[a-z ]{0,12}",
         1 => Just("\u{1f600} \u{7}\t\"\\/".to_owned()),
@@ -22,10 +22,10 @@ pub fn plans(max: usize) -> impl Strategy<Value = Vec<Plan>> {
     prop::collection::vec(plan, 0..max)
 }
 
-pub const HEADER: &str = r#"{"type":"session","version":3,"id":"0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/tmp"}"#;
+pub(crate) const HEADER: &str = r#"{"type":"session","version":3,"id":"0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/tmp"}"#;
 
 /// The id of the entry with this index.
-pub fn id(index: usize) -> String {
+pub(crate) fn id(index: usize) -> String {
     format!("{:08x}", index as u32 + 0xa000_0000)
 }
 
@@ -39,7 +39,7 @@ fn pick(fraction: u16, before: usize) -> Option<usize> {
 }
 
 /// The line of the entry with this index.
-pub fn line(index: usize, plan: &Plan) -> String {
+pub(crate) fn line(index: usize, plan: &Plan) -> String {
     let quoted = |text: &str| serde_json::to_string(text).unwrap();
     let parent = pick(plan.parent, index).map_or("null".to_owned(), |parent| quoted(&id(parent)));
     let target = quoted(&id(usize::from(plan.target) % index.max(1)));
@@ -80,7 +80,7 @@ pub fn line(index: usize, plan: &Plan) -> String {
             format!(
                 r#""model":"p/{}","role":{}"#,
                 plan.target % 4,
-                if plan.target % 2 == 0 { "\"default\"" } else { "\"smol\"" }
+                if plan.target.is_multiple_of(2) { "\"default\"" } else { "\"smol\"" }
             ),
         ),
         17 => ("thinking_level_change", r#""thinkingLevel":"high""#.to_owned()),
@@ -98,7 +98,7 @@ pub fn line(index: usize, plan: &Plan) -> String {
 }
 
 /// A whole file.
-pub fn file(plans: &[Plan]) -> Vec<u8> {
+pub(crate) fn file(plans: &[Plan]) -> Vec<u8> {
     let mut text = format!("{HEADER}\n");
     for (index, plan) in plans.iter().enumerate() {
         text.push_str(&line(index, plan));
