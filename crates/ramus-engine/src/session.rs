@@ -3,7 +3,7 @@
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
 use ramus_model::{Depth, EntryId, Header, Log, Place, Scope, Seq, SessionId, Tree, context, resolve, title};
-use ramus_store::{Location, LogStore, Residence, StoreError, StoreLines};
+use ramus_store::{Location, LogStore, ReadAhead, Residence, StoreError, StoreLines};
 use std::sync::Arc;
 
 use crate::error::EngineError;
@@ -14,6 +14,7 @@ pub struct Session {
     /// This session's log first, then the ones it was forked from.
     pub(crate) sources: Vec<Location>,
     pub(crate) log: Log,
+    pub(crate) ahead: ReadAhead,
     pub(crate) notices: Vec<String>,
 }
 
@@ -77,7 +78,7 @@ impl Session {
 
     /// Gives access to the bytes of entries.
     pub fn lines(&self) -> StoreLines<'_> {
-        StoreLines::new(self.store.as_ref(), &self.sources)
+        StoreLines::new(self.store.as_ref(), &self.sources, &self.ahead)
     }
 
     /// Returns the stored line of an entry, byte for byte, without its newline.
@@ -121,6 +122,7 @@ impl Session {
         let again = load(&self.store, location, Depth::Envelope)?;
         self.log = again.log;
         self.sources = again.sources;
+        self.ahead = again.ahead;
         Ok(())
     }
 }
@@ -167,7 +169,7 @@ pub(crate) fn load(store: &Arc<dyn LogStore>, location: Location, depth: Depth) 
     let mut log = log.unwrap_or_default();
     let name = chain.first().map(|location| location.id.to_string()).unwrap_or_default();
     log.set_synthetic_header(&name);
-    Ok(Session { store: Arc::clone(store), sources: chain, log, notices: Vec::new() })
+    Ok(Session { store: Arc::clone(store), sources: chain, log, ahead: ReadAhead::default(), notices: Vec::new() })
 }
 
 /// Reads only the header of a log.

@@ -24,6 +24,6 @@ mod store;
 
 pub use error::StoreError;
 pub use jsonl::{JsonlStore, Layout};
-pub use lines::StoreLines;
+pub use lines::{ReadAhead, StoreLines};
 pub use memory::MemoryStore;
 pub use store::{Location, LogStore, NewLog, Placement, Removed, Residence};

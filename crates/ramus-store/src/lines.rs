@@ -1,7 +1,7 @@
 //! Bodies on demand: the bytes of records, read in blocks because neighbours are usually wanted next.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 
 use ramus_model::{Lines, Place};
 
@@ -10,25 +10,15 @@ use crate::store::{Location, LogStore};
 
 const BLOCK: usize = 1 << 18;
 
-/// Reads records of a log and of the logs it was forked from.
-pub struct StoreLines<'s> {
-    store: &'s dyn LogStore,
-    sources: &'s [Location],
-    block: RefCell<Block>,
-}
+/// The part of a log that was read last. Whoever keeps a log open keeps one of these beside it.
+#[derive(Debug, Default)]
+pub struct ReadAhead(Mutex<Block>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Block {
     source: u16,
     offset: u64,
     bytes: Vec<u8>,
-}
-
-impl<'s> StoreLines<'s> {
-    /// Reads from `sources`: this session's own log first, then the ones it was forked from.
-    pub fn new(store: &'s dyn LogStore, sources: &'s [Location]) -> Self {
-        Self { store, sources, block: RefCell::default() }
-    }
 }
 
 impl Block {
@@ -41,11 +31,26 @@ impl Block {
     }
 }
 
+/// Reads records of a log and of the logs it was forked from.
+pub struct StoreLines<'s> {
+    store: &'s dyn LogStore,
+    sources: &'s [Location],
+    ahead: &'s ReadAhead,
+}
+
+impl<'s> StoreLines<'s> {
+    /// Reads from `sources`: this session's own log first, then the ones it was forked from.
+    pub fn new(store: &'s dyn LogStore, sources: &'s [Location], ahead: &'s ReadAhead) -> Self {
+        Self { store, sources, ahead }
+    }
+}
+
 impl Lines for StoreLines<'_> {
     type Error = StoreError;
 
     fn line(&self, place: Place) -> Result<Cow<'_, [u8]>, StoreError> {
-        let mut block = self.block.borrow_mut();
+        // What a panicking reader left behind is at worst an old block of an immutable log.
+        let mut block = self.ahead.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = block.get(place) {
             return Ok(Cow::Owned(line.to_vec()));
         }

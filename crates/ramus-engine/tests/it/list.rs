@@ -10,7 +10,7 @@ use crate::homes::{homes, jsonl, path, saying};
 #[test]
 fn sessions_are_listed_newest_first_and_what_is_hidden_is_counted() {
     let home = jsonl();
-    let mut make = |cwd: &str, title: &str, answered: bool| {
+    let make = |cwd: &str, title: &str, answered: bool| {
         let new = NewSession { cwd: cwd.into(), title: Some(title.into()), ..NewSession::default() };
         let mut session = home.engine.create(new).unwrap();
         if answered {
@@ -30,7 +30,7 @@ fn sessions_are_listed_newest_first_and_what_is_hidden_is_counted() {
     let all = home.engine.list(&Filter { drafts: true, ..Filter::default() }).unwrap();
     assert_eq!(all.sessions.len(), 4);
     let first = home.engine.list(&Filter { limit: Some(1), ..here.clone() }).unwrap();
-    let rest = home.engine.list(&Filter { cursor: first.next_cursor, ..here.clone() }).unwrap();
+    let rest = home.engine.list(&Filter { cursor: first.next_cursor, ..here }).unwrap();
     assert_eq!(rest.sessions[0].title, "first");
     let found = home.engine.list(&Filter { text: Some("ELSE".into()), ..Filter::default() }).unwrap();
     assert_eq!(found.sessions.len(), 1);
