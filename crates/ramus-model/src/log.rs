@@ -110,6 +110,7 @@ impl Record {
 pub struct Log {
     depth: Depth,
     header: Option<Header>,
+    header_place: Option<Place>,
     title_slot: Option<TitleSlot>,
     records: Vec<Record>,
     ids: IdTable,
@@ -182,6 +183,11 @@ impl Log {
         self.header.as_ref()
     }
 
+    /// Returns where the header is.
+    pub(crate) fn header_place(&self) -> Option<Place> {
+        self.header_place
+    }
+
     /// Gives a log without a header a made-up one, under which it can be shown but not written.
     pub fn set_synthetic_header(&mut self, id: &str) {
         if self.header.is_none() {
@@ -243,6 +249,11 @@ impl Log {
     pub fn place(&self, seq: Seq) -> Option<Place> {
         let latest = self.superseded.get(&seq).copied().unwrap_or(seq);
         self.record(latest).map(|record| record.place)
+    }
+
+    /// Returns where the bytes of exactly this record are, superseded or not.
+    pub(crate) fn stored_place(&self, seq: Seq) -> Option<Place> {
+        self.record(seq).map(|record| record.place)
     }
 
     /// Iterates over all entries in physical order.

@@ -12,39 +12,23 @@ pub fn is_needed(log: &Log) -> bool {
     log.header().is_some_and(|header| !header.synthetic && header.version < CURRENT_VERSION)
 }
 
-/// Writes the version 3 form of a whole file. `bytes` is the file that `log` was read from; every line that needs no
-/// change is copied as it is, damaged ones included.
+/// Writes the version 3 form of a whole file. `bytes` is the file that `log` was read from; whatever needs no change is
+/// copied as it is, damage included.
 pub fn upgrade(log: &Log, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + log.len() * 48);
     let mut copied = 0;
-    let mut entries = log.seqs().filter_map(|seq| Some((seq, log.place(seq)?))).peekable();
-    let mut header_done = false;
-    let mut offset = 0;
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let start = offset;
-        offset += line.len();
-        if !header_done
-            && let Some(raw) = Raw::parse(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line))
-            && raw.field("type").and_then(Raw::text).as_deref() == Some("session")
-        {
-            out.extend_from_slice(bytes.get(copied..start).unwrap_or_default());
-            upgrade_header(raw, &mut out);
-            out.push(b'\n');
-            copied = offset;
-            header_done = true;
+    let header = log.header_place().map(|place| (None, place));
+    let entries = log.seqs().filter_map(|seq| Some((Some(seq), log.stored_place(seq)?)));
+    for (seq, place) in header.into_iter().chain(entries) {
+        let Ok(record) = bytes.line(place);
+        let Some(raw) = Raw::parse(&record) else { continue };
+        let start = usize::try_from(place.offset).unwrap_or(usize::MAX);
+        out.extend_from_slice(bytes.get(copied..start).unwrap_or_default());
+        match seq {
+            Some(seq) => upgrade_entry(log, seq, raw, &mut out),
+            None => upgrade_header(raw, &mut out),
         }
-        while let Some((seq, place)) = entries.peek().copied() {
-            let at = usize::try_from(place.offset).unwrap_or(usize::MAX);
-            if at >= offset {
-                break;
-            }
-            entries.next();
-            let Ok(record) = bytes.line(place);
-            let Some(raw) = Raw::parse(&record) else { continue };
-            out.extend_from_slice(bytes.get(copied..at).unwrap_or_default());
-            upgrade_entry(log, seq, raw, &mut out);
-            copied = at + record.len();
-        }
+        copied = start + record.len();
     }
     out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
     out

@@ -93,6 +93,9 @@ impl Log {
     fn read_line(&mut self, line: Line<'_>) {
         self.reading.line += 1;
         self.reading.offset = line.offset;
+        if self.read_usual(line) {
+            return;
+        }
         if let Some(length) = line.oversized {
             return self.note(FindingKind::OversizedLine, format!("the line has {length} bytes and was passed over"));
         }
@@ -116,6 +119,19 @@ impl Log {
             self.reading.tail = Tail::Unended;
             self.note(FindingKind::NoFinalNewline, "the last line is complete but has no newline".into());
         }
+    }
+
+    /// Reads a line that is what nearly every line is: a message in the usual spelling, whole to all appearances.
+    fn read_usual(&mut self, line: Line<'_>) -> bool {
+        let thorough = self.depth == Depth::Whole || self.reading.legacy || self.header.is_none();
+        if thorough || !line.ended || line.oversized.is_some() {
+            return false;
+        }
+        let usual = Envelope::read_usual(line.bytes).filter(|envelope| looks_whole(line.bytes, envelope));
+        usual.is_some_and(|envelope| {
+            self.read_entry(&envelope, line.bytes, line.offset);
+            true
+        })
     }
 
     /// Reads a line that is one record; says whether it was.
@@ -187,7 +203,7 @@ impl Log {
         }
         let type_name = raw.field("type").and_then(Raw::text).unwrap_or_default();
         if type_name == "session" {
-            return self.read_header(raw, first);
+            return self.read_header(raw, offset, first);
         }
         if self.reading.values == 0
             && let Some(slot) = TitleSlot::read(raw)
@@ -212,7 +228,7 @@ impl Log {
         }
     }
 
-    fn read_header(&mut self, raw: Raw<'_>, first: bool) {
+    fn read_header(&mut self, raw: Raw<'_>, offset: u64, first: bool) {
         let index = self.reading.values;
         self.reading.values += 1;
         if self.reading.legacy_entries.len() as u64 == index {
@@ -228,6 +244,8 @@ impl Log {
                     let detail = format!("the header names version {}; read as version 3", header.version);
                     self.note(FindingKind::NewerVersion, detail);
                 }
+                let len = u32::try_from(raw.bytes().len()).unwrap_or(u32::MAX);
+                self.header_place = Some(Place { source: 0, len, offset });
                 self.header = Some(header);
             }
             Some(header) if self.header.is_some() => {

@@ -1,0 +1,7 @@
+//! What the tests and benchmarks of ramus share. Development only: no product crate depends on it.
+//!
+//! [`corpus`] makes session files of a known shape and size. Everything here is deterministic: the same arguments give
+//! the same bytes on every machine.
+
+pub mod corpus;
+pub mod random;

@@ -1,0 +1,66 @@
+//! The set of checks that continuous integration runs: `cargo xtask test`.
+//!
+//! Cheap checks first, one build profile throughout. What a machine lacks is skipped with a reason.
+
+use std::process::Stdio;
+
+use anyhow::Result;
+
+use crate::arguments::Arguments;
+use crate::steps::{Outcome, Steps};
+use crate::workspace::Workspace;
+use crate::{conformance, fuzz, process};
+
+/// How long each fuzz target runs in this set.
+const FUZZ_SECONDS: u64 = 60;
+
+pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> Result<()> {
+    arguments.finish()?;
+    let mut steps = Steps::default();
+    steps.step("format", || {
+        cargo(workspace, ["fmt", "--all", "--check"])?;
+        cargo(workspace, ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])
+    })?;
+    steps.step("clippy", || {
+        cargo(workspace, ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
+    })?;
+    steps.step("tests", || tests(workspace))?;
+    steps.step("doc tests", || cargo(workspace, ["test", "--workspace", "--doc"]))?;
+    steps.step("dependencies", || dependencies(workspace))?;
+    steps.step("fuzz", || fuzz::all(workspace, FUZZ_SECONDS).map(|(outcome, _)| outcome))?;
+    steps.step("conformance", || conformance::slice(workspace))?;
+    steps.summary();
+    Ok(())
+}
+
+/// Every unit and integration test; with nextest when it is there, which runs them in parallel across crates.
+fn tests(workspace: &Workspace) -> Result<Outcome> {
+    if has(workspace, "nextest") {
+        cargo(workspace, ["nextest", "run", "--workspace", "--no-fail-fast", "--status-level", "fail"])
+    } else {
+        cargo(workspace, ["test", "--workspace", "--lib", "--bins", "--tests"])
+    }
+}
+
+/// Licences, bans and sources; advisories too when their database can be fetched.
+fn dependencies(workspace: &Workspace) -> Result<Outcome> {
+    if !has(workspace, "deny") {
+        return Ok(Outcome::Skipped("cargo-deny not installed".to_owned()));
+    }
+    cargo(workspace, ["deny", "check", "bans", "licenses", "sources"])?;
+    if process::run(&mut workspace.cargo(["deny", "fetch"])).is_err() {
+        return Ok(Outcome::Passed("without advisories: their database cannot be fetched".to_owned()));
+    }
+    cargo(workspace, ["deny", "check", "--disable-fetch", "advisories"])
+}
+
+fn cargo<const N: usize>(workspace: &Workspace, arguments: [&str; N]) -> Result<Outcome> {
+    process::run(&mut workspace.cargo(arguments))?;
+    Ok(Outcome::passed())
+}
+
+/// Whether cargo has this subcommand.
+pub(crate) fn has(workspace: &Workspace, subcommand: &str) -> bool {
+    let mut command = workspace.cargo([subcommand, "--version"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}

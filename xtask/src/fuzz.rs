@@ -1,0 +1,152 @@
+//! Fuzzing on the stable compiler: builds the `fuzz` crate with coverage instrumentation and runs its targets.
+//!
+//! A finding fails the run and names the file that reproduces it. A run without coverage feedback would prove
+//! nothing, so that fails too.
+
+mod log;
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+pub(crate) use self::log::Figures;
+use crate::arguments::Arguments;
+use crate::steps::Outcome;
+use crate::workspace::{self, Workspace};
+use crate::{process, report};
+
+/// Every target, with the longest input it is given.
+const TARGETS: [(&str, u32); 2] = [("line", 4_096), ("file", 8_192)];
+
+/// What libFuzzer needs to see which edges and comparisons an input reaches.
+const INSTRUMENTATION: &str = "-Cpasses=sancov-module \
+    -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares \
+    -Ccodegen-units=1 --cfg fuzzing";
+
+/// A built fuzz crate.
+struct Fuzzer<'a> {
+    workspace: &'a Workspace,
+    binaries: PathBuf,
+}
+
+/// `cargo xtask fuzz TARGET [--seconds N]`
+pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
+    let seconds = arguments.value("--seconds")?.unwrap_or(60);
+    let names = TARGETS.map(|(name, _)| name).join(", ");
+    let wanted = arguments.word().with_context(|| format!("which target? There is {names}"))?;
+    arguments.finish()?;
+    let Some(target) = TARGETS.into_iter().find(|(name, _)| *name == wanted) else {
+        bail!("no target {wanted:?}; there is {names}");
+    };
+    if let Some(reason) = compiler_missing() {
+        bail!("{reason}");
+    }
+    let figures = Fuzzer::build(workspace)?.target(target, seconds)?;
+    println!("{wanted}: {figures}");
+    Ok(())
+}
+
+/// Runs every target for `seconds`, as many at a time as there are cores.
+pub(crate) fn all(workspace: &Workspace, seconds: u64) -> Result<(Outcome, Vec<Figures>)> {
+    if let Some(reason) = compiler_missing() {
+        return Ok((Outcome::Skipped(reason), Vec::new()));
+    }
+    let fuzzer = &Fuzzer::build(workspace)?;
+    let mut results = Vec::new();
+    for group in TARGETS.chunks(workspace::cores()) {
+        std::thread::scope(|scope| {
+            let runs: Vec<_> = group.iter().map(|target| scope.spawn(|| fuzzer.target(*target, seconds))).collect();
+            results.extend(runs.into_iter().map(|run| run.join().unwrap_or_else(|_| bail!("a fuzz thread died"))));
+        });
+    }
+    let figures = results.into_iter().collect::<Result<Vec<_>>>()?;
+    let rows: Vec<_> = figures.iter().map(Figures::row).collect();
+    print!("{}", report::table(Figures::HEADS, &rows));
+    let total: u64 = figures.iter().map(|figures| figures.executions).sum();
+    Ok((Outcome::Passed(format!("{total} executions, no finding")), figures))
+}
+
+/// How long all targets take when each runs for `seconds`, as a share of that time.
+pub(crate) fn rounds() -> u64 {
+    TARGETS.len().div_ceil(workspace::cores()) as u64
+}
+
+impl<'a> Fuzzer<'a> {
+    fn build(workspace: &'a Workspace) -> Result<Self> {
+        let host = workspace.host()?;
+        let target = workspace.target.join("fuzz");
+        // Naming the target keeps build scripts free of the instrumentation.
+        let mut cargo = workspace.cargo(["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
+        cargo.args(["--target", &host, "--target-dir"]).arg(&target);
+        cargo.env("RUSTFLAGS", INSTRUMENTATION).env_remove("CARGO_ENCODED_RUSTFLAGS");
+        process::run(&mut cargo)?;
+        Ok(Self { workspace, binaries: target.join(host).join("release") })
+    }
+
+    /// Runs one target; its whole output goes to a log file beside its corpus.
+    fn target(&self, (name, longest): (&str, u32), seconds: u64) -> Result<Figures> {
+        let work = self.workspace.target.join("fuzz").join("runs").join(name);
+        let (corpus, artifacts, log) = (work.join("corpus"), work.join("artifacts"), work.join("log"));
+        for folder in [&corpus, &artifacts] {
+            fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        }
+        let sources = self.workspace.root.join("fuzz");
+        let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+        println!("fuzzing {name} for {seconds} s, log in {}", log.display());
+        let binary = self.binaries.join(name);
+        let status = Command::new(&binary)
+            .arg(&corpus)
+            .arg(sources.join("seeds").join(name))
+            .arg(format!("-dict={}", sources.join("json.dict").display()))
+            .arg(format!("-artifact_prefix={}/", artifacts.display()))
+            .arg(format!("-max_total_time={seconds}"))
+            .arg(format!("-max_len={longest}"))
+            // An input that takes this long is a finding: reading must never hang.
+            .args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"])
+            .stdout(output.try_clone()?)
+            .stderr(output)
+            .status()
+            .with_context(|| format!("cannot start {}", binary.display()))?;
+        let text = fs::read(&log).context("cannot read the fuzz log")?;
+        let text = String::from_utf8_lossy(&text);
+        if !status.success() {
+            let artifact = log::artifact(&text).unwrap_or("none was written");
+            let ending = log::ending(&text);
+            bail!(
+                "fuzz target {name} found something\n{ending}\nartifact: {artifact}\nreproduce: {} {artifact}\nlog: {}",
+                binary.display(),
+                log.display()
+            );
+        }
+        let figures = Figures::read(name, Duration::from_secs(seconds), &text)?;
+        ensure!(figures.coverage > 0, "fuzz target {name} ran without coverage feedback; see {}", log.display());
+        Ok(figures)
+    }
+}
+
+/// Why the fuzzer cannot be built here, after trying to help: libFuzzer is C++.
+fn compiler_missing() -> Option<String> {
+    let there = || ["c++", "g++"].into_iter().any(workspace::installed) || std::env::var_os("CXX").is_some();
+    if there() {
+        return None;
+    }
+    let root = process::stdout(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    if root && workspace::installed("apt-get") {
+        println!("no C++ compiler: installing g++");
+        let apt = |arguments: &[&str]| {
+            process::run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+        };
+        let installed = apt(&["install", "-y", "-qq", "g++"])
+            .or_else(|_| apt(&["update", "-qq"]).and_then(|()| apt(&["install", "-y", "-qq", "g++"])));
+        if installed.is_ok() && there() {
+            return None;
+        }
+    }
+    Some("no C++ compiler (libFuzzer needs one): install g++".to_owned())
+}

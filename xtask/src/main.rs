@@ -1,0 +1,66 @@
+//! Project automation, run as `cargo xtask TASK`.
+//!
+//! One module per task; [`ci`] is what continuous integration runs. The tasks call the same programs a person would
+//! call and print their output, so a failure reads the same by hand and in CI.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to the person who started it")]
+
+mod arguments;
+mod bench;
+mod ci;
+mod conformance;
+mod fuzz;
+mod process;
+mod report;
+mod soak;
+mod steps;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::arguments::Arguments;
+use crate::workspace::Workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  test                                          everything continuous integration checks
+  conformance [--only NAME] [--quick] [--binary PATH] [--record]
+                                                ramus against the real programs that share its format
+  bench [--record]                              speed, as ratios against those programs and the physical limit
+  fuzz TARGET [--seconds N]                     one fuzz target (line, file), 60 seconds unless told otherwise
+  soak [--minutes N] [--record]                 long fuzz and property runs, 30 minutes unless told otherwise
+
+  --record writes the result to docs/results/";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            for cause in error.chain().skip(1) {
+                eprintln!("caused by: {cause}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let mut arguments = Arguments::from_command_line();
+    let workspace = Workspace::discover()?;
+    match arguments.word().as_deref() {
+        Some("test") => ci::run(&workspace, arguments),
+        Some("conformance") => conformance::run(&workspace, arguments),
+        Some("bench") => bench::run(&workspace, arguments),
+        Some("fuzz") => fuzz::run(&workspace, arguments),
+        Some("soak") => soak::run(&workspace, arguments),
+        Some("help" | "--help" | "-h") => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        Some(other) => bail!("unknown task {other:?}\n{USAGE}"),
+        None => bail!("no task given\n{USAGE}"),
+    }
+}
