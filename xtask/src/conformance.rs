@@ -1,11 +1,12 @@
 //! ramus against the real programs that share its format: `cargo xtask conformance`.
 //!
-//! Two halves. [`fixtures`]: files that others wrote, read by us and by them. [`written`]: files that we wrote, read
-//! and appended to by them. A disagreement is a failure unless [`expectations`] says why ours is the better answer.
+//! Three parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
+//! same way. [`written`]: files that we wrote, read and appended to by them. A disagreement is a failure unless [`expectations`] says why ours is the better answer.
 
 mod digest;
 mod expectations;
 mod fixtures;
+mod generated;
 pub(crate) mod oracle;
 mod ramus;
 mod scenarios;
@@ -135,6 +136,7 @@ fn judge(workspace: &Workspace, oracles: &Oracles, binary: PathBuf, scope: &Scop
         rows.push(row);
     };
     fixtures::judge(&shared, oracles, &ramus, scope, &mut show)?;
+    generated::judge(oracles, &ramus, scope, &mut show)?;
     written::judge(oracles, &ramus, scope, &mut show)?;
     Ok(rows)
 }

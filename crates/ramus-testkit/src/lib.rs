@@ -1,7 +1,8 @@
 //! What the tests and benchmarks of ramus share. Development only: no product crate depends on it.
 //!
-//! [`corpus`] makes session files of a known shape and size. Everything here is deterministic: the same arguments give
+//! [`corpus`] makes session files of a known shape and size, [`trees`] small ones of any shape. Everything here is deterministic: the same arguments give
 //! the same bytes on every machine.
 
 pub mod corpus;
 pub mod random;
+pub mod trees;

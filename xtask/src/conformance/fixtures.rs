@@ -34,18 +34,30 @@ pub(super) fn judge(
             if !scope.covers(&case) {
                 continue;
             }
-            let bench = Bench { oracles, ramus, scope, file: &file };
-            match bench.ours() {
-                Ok(ours) => {
-                    for program in REFERENCES {
-                        show(Row::of(&case, program.name(), bench.compare(program, &ours)));
-                    }
-                }
-                Err(error) => show(Row::of(&case, "ramus", Err(error))),
-            }
+            judge_file(&case, &file, oracles, ramus, scope, show);
         }
     }
     Ok(())
+}
+
+/// Judges one file: our reading against that of every reference.
+pub(super) fn judge_file(
+    case: &str,
+    file: &Path,
+    oracles: &Oracles,
+    ramus: &Ramus,
+    scope: &Scope,
+    show: &mut impl FnMut(Row),
+) {
+    let bench = Bench { oracles, ramus, scope, file };
+    match bench.ours() {
+        Ok(ours) => {
+            for program in REFERENCES {
+                show(Row::of(case, program.name(), bench.compare(program, &ours)));
+            }
+        }
+        Err(error) => show(Row::of(case, "ramus", Err(error))),
+    }
 }
 
 /// One file under judgement.
