@@ -1,0 +1,102 @@
+//! The commands, one file each.
+
+mod append;
+mod branch;
+mod completions;
+mod config;
+mod context;
+mod delete;
+mod demo;
+mod doctor;
+mod entry;
+mod export;
+mod fork;
+mod label;
+mod list;
+mod meta;
+mod move_session;
+mod new;
+mod rename;
+mod replace_segment;
+mod reset_leaf;
+mod say;
+mod session;
+mod show;
+mod state;
+mod tree;
+
+use clap::Subcommand;
+
+use crate::failure::Exit;
+use crate::invocation::Invocation;
+use crate::screen::Screen;
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    New(new::New),
+    Say(say::Say),
+    Append(append::Append),
+    List(list::List),
+    Show(show::Show),
+    Tree(tree::Tree),
+    Context(context::Context),
+    Entry(entry::Entry),
+    State(state::State),
+    Branch(branch::Branch),
+    ResetLeaf(reset_leaf::ResetLeaf),
+    Label(label::Label),
+    Rename(rename::Rename),
+    Fork(fork::Fork),
+    ReplaceSegment(replace_segment::ReplaceSegment),
+    Move(move_session::Move),
+    Meta(meta::Meta),
+    Export(export::Export),
+    Delete(delete::Delete),
+    Doctor(doctor::Doctor),
+    Config(config::Config),
+    Session(session::Session),
+    Demo(demo::Demo),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// Runs a command that touches no sessions of the user; none when it does.
+    pub(crate) fn run_without_home(&self, screen: &mut Screen) -> Option<anyhow::Result<Exit>> {
+        match self {
+            Self::Demo(demo) => Some(demo.run(screen)),
+            Self::Completions(completions) => Some(completions.run(screen)),
+            _ => None,
+        }
+    }
+
+    /// Runs the command.
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        match self {
+            Self::New(new) => new.run(invocation),
+            Self::Say(say) => say.run(invocation),
+            Self::Append(append) => append.run(invocation),
+            Self::List(list) => list.run(invocation),
+            Self::Show(show) => show.run(invocation),
+            Self::Tree(tree) => tree.run(invocation),
+            Self::Context(context) => context.run(invocation),
+            Self::Entry(entry) => entry.run(invocation),
+            Self::State(state) => state.run(invocation),
+            Self::Branch(branch) => branch.run(invocation),
+            Self::ResetLeaf(reset_leaf) => reset_leaf.run(invocation),
+            Self::Label(label) => label.run(invocation),
+            Self::Rename(rename) => rename.run(invocation),
+            Self::Fork(fork) => fork.run(invocation),
+            Self::ReplaceSegment(replace) => replace.run(invocation),
+            Self::Move(move_session) => move_session.run(invocation),
+            Self::Meta(meta) => meta.run(invocation),
+            Self::Export(export) => export.run(invocation),
+            Self::Delete(delete) => delete.run(invocation),
+            Self::Doctor(doctor) => doctor.run(invocation),
+            Self::Config(config) => config.run(invocation),
+            Self::Session(session) => session.run(invocation),
+            Self::Demo(demo) => demo.run(invocation.screen),
+            Self::Completions(completions) => completions.run(invocation.screen),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `delete`: removes a session for good.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+
+use clap::Args;
+use ramus_engine::{Deleted, Session};
+use serde_json::json;
+
+use crate::failure::{Exit, Refusal};
+use crate::invocation::Invocation;
+use crate::render::{Text, json, quantity, style};
+
+const EXAMPLES: &str = "\
+Only sessions of the home can be deleted, and none that others were forked from. Sessions that it spawned stay. On a \
+terminal you are asked; everywhere else --yes is needed.
+
+Examples:
+  ramus delete 0190 --dry-run
+  ramus delete 0190 --yes";
+
+/// Remove a session for good
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Delete {
+    /// The session
+    session: String,
+    /// Say what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl Delete {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let session = invocation.session(&self.session)?;
+        if !self.dry_run && !self.yes && !confirm(invocation, &session)? {
+            return Err(Refusal::invalid("nothing was deleted").into());
+        }
+        let deleted = invocation.engine.delete(&session, self.dry_run)?;
+        if invocation.screen.wants_json() {
+            let children: Vec<&str> = deleted.children.iter().map(|id| id.as_str()).collect();
+            invocation.screen.json(json::members(json!({
+                "removed": {
+                    "session": deleted.session.as_str(),
+                    "files": deleted.removed.files,
+                    "blobs": 0,
+                    "snapshots": 0,
+                    "bytes": deleted.removed.bytes,
+                    "workspace": null,
+                },
+                "children": children,
+                "dry_run": self.dry_run,
+            })))?;
+        } else {
+            self.tell(invocation, &deleted)?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn tell(&self, invocation: &mut Invocation<'_>, deleted: &Deleted) -> anyhow::Result<()> {
+        let mut text = Text::new();
+        for file in &deleted.removed.files {
+            text.plain(&file.display().to_string()).end();
+        }
+        invocation.screen.text(&text)?;
+        text.clear();
+        let verb = if self.dry_run { "would remove" } else { "removed" };
+        text.plain(&format!("{verb} session ")).styled(style::ID, deleted.session.as_str());
+        text.plain(&format!(", {}", quantity::size(deleted.removed.bytes))).end();
+        if !deleted.children.is_empty() {
+            let count = quantity::count(
+                deleted.children.len(),
+                "session that it spawned stays",
+                "sessions that it spawned stay",
+            );
+            text.plain(&count).end();
+        }
+        invocation.screen.note(&text)
+    }
+}
+
+/// Asks, when there is someone to ask.
+fn confirm(invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        let refusal = Refusal::usage("deleting needs --yes when nobody can be asked");
+        return Err(refusal.hint("--dry-run says what would be removed").into());
+    }
+    let mut text = Text::new();
+    text.plain("Delete ").styled(style::BOLD, &session.title()).plain(" (").styled(style::ID, session.id().as_str());
+    invocation.screen.complain(text.plain(") for good? [y/N] "))?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

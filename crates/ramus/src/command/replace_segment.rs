@@ -1,0 +1,59 @@
+//! `replace-segment`: one entry in the place of several.
+
+use clap::Args;
+use ramus_model::EntryId;
+use serde_json::json;
+
+use crate::failure::Exit;
+use crate::invocation::Invocation;
+use crate::render::{Text, json, quantity, style};
+
+const EXAMPLES: &str = "\
+The entries from FIRST down to LAST are replaced on every branch, and whatever hung from any of them hangs from the \
+replacement. The old lines stay in the log: `ramus tree --all` shows them.
+
+Example:
+  ramus replace-segment last a1b2 c3d4 --text \"Set up the project and fixed the build\"";
+
+/// Replace a stretch of entries by one that summarises them
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct ReplaceSegment {
+    /// The session
+    session: String,
+    /// The first entry to replace
+    first: String,
+    /// The last one, below the first
+    last: String,
+    /// What stands in their place
+    #[arg(long, value_name = "SUMMARY", allow_hyphen_values = true)]
+    text: String,
+}
+
+impl ReplaceSegment {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let mut session = invocation.session(&self.session)?;
+        let (first, last) = (session.resolve(&self.first)?, session.resolve(&self.last)?);
+        let replaced = invocation.engine.replace_segment(&mut session, first, last, &self.text)?;
+        invocation.mention(&session)?;
+        let ids = |ids: &[EntryId]| ids.iter().map(|id| id.as_str().to_owned()).collect::<Vec<_>>();
+        if invocation.screen.wants_json() {
+            invocation.screen.json(json::members(json!({
+                "replacement": replaced.replacement.as_str(),
+                "replaced": ids(&replaced.replaced),
+                "reparented": ids(&replaced.reparented),
+                "leaf": session.leaf().map(|leaf| leaf.to_string()),
+            })))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::new();
+        text.plain(replaced.replacement.as_str()).end();
+        invocation.screen.text(&text)?;
+        text.clear();
+        let count = quantity::count(replaced.replaced.len(), "entry", "entries");
+        let moved = quantity::count(replaced.reparented.len(), "entry hangs", "entries hang");
+        text.plain(&format!("replaced {count}; {moved} from ")).styled(style::ID, replaced.replacement.as_str());
+        invocation.screen.note(text.plain(" now").end())?;
+        Ok(Exit::Done)
+    }
+}

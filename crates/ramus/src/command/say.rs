@@ -1,0 +1,57 @@
+//! `say`: appends one text message.
+
+use clap::{Args, ValueEnum};
+
+use crate::failure::Exit;
+use crate::invocation::Invocation;
+use crate::render::{Text, json};
+
+const EXAMPLES: &str = "\
+Examples:
+  ramus say last \"What does the parser do with an empty line?\"
+  ramus say 0190 \"It skips it.\" --role assistant";
+
+/// Append one text message to the leaf and print its id
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Say {
+    /// The session
+    session: String,
+    /// What is said
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+    /// Who says it
+    #[arg(long, value_enum, default_value_t)]
+    role: Role,
+}
+
+/// Who can say something.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Role {
+    #[default]
+    User,
+    Assistant,
+    System,
+}
+
+impl Say {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let mut session = invocation.session(&self.session)?;
+        let role = match self.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::System => "system",
+        };
+        let say = ramus_engine::Say { role: role.into(), text: self.text.clone() };
+        let written = invocation.engine.say(&mut session, say)?;
+        invocation.mention(&session)?;
+        if invocation.screen.wants_json() {
+            invocation.screen.json(json::written(&written))?;
+        } else {
+            let mut text = Text::new();
+            text.plain(written.id.as_str()).end();
+            invocation.screen.text(&text)?;
+        }
+        Ok(Exit::Done)
+    }
+}

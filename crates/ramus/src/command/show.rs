@@ -1,0 +1,249 @@
+//! `show`: the conversation along a path.
+
+use clap::Args;
+use ramus_engine::{Session, SessionInfo, View};
+use ramus_model::{EntryId, Kind, Record, Role, Seq};
+use serde_json::{Map, Value, json};
+
+use crate::cli::how_many;
+use crate::failure::{Exit, Refusal};
+use crate::invocation::Invocation;
+use crate::render::conversation::{Conversation, Turn};
+use crate::render::preview::{self, Preview};
+use crate::render::{Text, json, style};
+
+/// How much of an entry that is no message is shown.
+const NOTE: usize = 300;
+
+const EXAMPLES: &str = "\
+Shows the path from the root to the leaf, or to the entry that is named. Tool calls and results are folded to one line; \
+`ramus entry` prints them whole.
+
+Examples:
+  ramus show last
+  ramus show 0190@start
+  ramus show 0190 --limit 20 --json | jq -r .next_cursor";
+
+/// Show the conversation along a path
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Show {
+    /// The session, and where its path ends; the leaf when no entry is named
+    #[arg(value_name = "SESSION[@ENTRY]")]
+    target: String,
+    /// Show at most so many messages
+    #[arg(long, value_name = "N", value_parser = how_many)]
+    limit: Option<usize>,
+    /// Go on behind this message: the `next_cursor` of the page before
+    #[arg(long, value_name = "C")]
+    cursor: Option<String>,
+    /// Show changes, labels, metadata and replaced entries too
+    #[arg(long)]
+    all: bool,
+}
+
+/// One thing to show: a message, or with --all any other entry.
+struct Shown {
+    seq: Seq,
+    id: EntryId,
+    parent: Option<EntryId>,
+    timestamp: String,
+    label: Option<String>,
+    kind: Kind,
+    hidden: bool,
+    preview: Preview,
+    view: Option<View>,
+}
+
+impl Show {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let (session, entry) = invocation.session_and_entry(&self.target)?;
+        let leaf = entry.or_else(|| session.log().leaf());
+        let (shown, next_cursor) = self.page(&session, leaf)?;
+        let info = session.info()?;
+        invocation.mention_damage(&session, &self.target)?;
+        if invocation.screen.wants_json() {
+            invocation.screen.json(self.to_json(&session, &info, &shown, next_cursor.as_deref()))?;
+        } else {
+            self.tell(invocation, &session, &info, &shown, next_cursor.as_deref())?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn page(&self, session: &Session, leaf: Option<Seq>) -> anyhow::Result<(Vec<Shown>, Option<String>)> {
+        if !self.all {
+            let page = session.messages(leaf, self.limit, self.cursor.as_deref())?;
+            let shown = page.messages.into_iter().map(|view| Shown::message(session, view));
+            return Ok((shown.collect::<anyhow::Result<_>>()?, page.next_cursor));
+        }
+        let all = everything(session, leaf);
+        let start = match &self.cursor {
+            None => 0,
+            Some(cursor) => {
+                let at = all.iter().position(|seq| session.log().id(*seq) == cursor);
+                1 + at.ok_or_else(|| Refusal::invalid(format!("{cursor:?} is not a cursor of this path")))?
+            }
+        };
+        let rest = all.get(start..).unwrap_or_default();
+        let page = rest.get(..self.limit.unwrap_or(rest.len())).unwrap_or(rest);
+        let mut shown = Vec::with_capacity(page.len());
+        for &seq in page {
+            shown.extend(Shown::entry(session, seq)?);
+        }
+        let next_cursor = page.last().filter(|_| page.len() < rest.len()).map(|seq| session.log().id(*seq).to_owned());
+        Ok((shown, next_cursor))
+    }
+
+    fn to_json(
+        &self,
+        session: &Session,
+        info: &SessionInfo,
+        shown: &[Shown],
+        next_cursor: Option<&str>,
+    ) -> Map<String, Value> {
+        let mut object = json::session(info);
+        object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
+        object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
+        let messages: Vec<Map<String, Value>> = shown.iter().map(Shown::to_json).collect();
+        json::members(json!({"session": object, "messages": messages, "next_cursor": next_cursor}))
+    }
+
+    fn tell(
+        &self,
+        invocation: &mut Invocation<'_>,
+        session: &Session,
+        info: &SessionInfo,
+        shown: &[Shown],
+        next_cursor: Option<&str>,
+    ) -> anyhow::Result<()> {
+        let screen = &mut invocation.screen;
+        let conversation = Conversation::new(session, screen.width(), screen.is_terminal());
+        let on_path = |leaf: &&EntryId| session.leaf().as_ref() != Some(leaf);
+        let branches = session.leaves().iter().filter(on_path).count();
+        let mut text = Text::new();
+        conversation.header(&mut text, info, branches);
+        screen.text(&text)?;
+        for (at, shown) in shown.iter().enumerate() {
+            text.clear();
+            if at == 0 || shown.starts_paragraph() {
+                text.end();
+            }
+            conversation.turn(&mut text, &shown.turn());
+            screen.text(&text)?;
+        }
+        if let Some(cursor) = next_cursor {
+            text.clear();
+            text.end().styled(style::DIM, &format!("there is more: --cursor {cursor}")).end();
+            screen.text(&text)?;
+        }
+        Ok(())
+    }
+}
+
+/// The path, and every entry of this session that is on no branch: labels, metadata, replaced entries.
+fn everything(session: &Session, leaf: Option<Seq>) -> Vec<Seq> {
+    let log = session.log();
+    let mut path = log.path(leaf);
+    path.sort_unstable();
+    let shared = log.len() - log.own_len();
+    let hidden = |seq: &Seq| !log.record(*seq).is_some_and(Record::is_visible) && seq.number() as usize > shared;
+    log.seqs().filter(|seq| path.binary_search(seq).is_ok() || hidden(seq)).collect()
+}
+
+impl Shown {
+    fn message(session: &Session, view: View) -> anyhow::Result<Self> {
+        let record = session.log().record(view.seq);
+        let kind = record.map_or(Kind::Unknown, |record| record.kind);
+        let speaker = match record {
+            // Only its line knows what a custom message is about.
+            Some(record) if kind == Kind::CustomMessage => {
+                Preview::of_entry(&session.line(view.seq)?, record, 0).speaker
+            }
+            _ => preview::of_role(&view.message),
+        };
+        Ok(Self {
+            seq: view.seq,
+            id: view.id.clone(),
+            parent: view.parent.clone(),
+            timestamp: view.timestamp.clone(),
+            label: view.label.clone(),
+            kind,
+            hidden: false,
+            preview: Preview {
+                type_name: kind.wire().unwrap_or_default().to_owned(),
+                role: Some(view.message.role_name.clone()),
+                speaker,
+                text: String::new(),
+            },
+            view: Some(view),
+        })
+    }
+
+    /// Describes any entry of the log; none when it is gone.
+    fn entry(session: &Session, seq: Seq) -> anyhow::Result<Option<Self>> {
+        let log = session.log();
+        let Some(record) = log.record(seq) else { return Ok(None) };
+        let line = session.line(seq)?;
+        let parent = record.parent();
+        let mut shown = match session.view(seq, parent)? {
+            Some(view) => Self::message(session, view)?,
+            None => Self {
+                seq,
+                id: session.entry_id(seq),
+                parent: parent.map(|parent| session.entry_id(parent)),
+                timestamp: timestamp(&line),
+                label: log.facts().label(log.id(seq)).map(str::to_owned),
+                kind: record.kind,
+                hidden: false,
+                preview: Preview::of_entry(&line, record, NOTE),
+                view: None,
+            },
+        };
+        shown.hidden = !record.is_visible();
+        Ok(Some(shown))
+    }
+
+    fn to_json(&self) -> Map<String, Value> {
+        let mut object = match &self.view {
+            Some(view) => json::message(view),
+            None => json::members(json!({
+                "id": self.id.as_str(),
+                "seq": self.seq.number(),
+                "parent": self.parent.as_ref().map(EntryId::as_str),
+                "role": self.preview.role,
+                "text": self.preview.text,
+                "parts": [],
+                "tokens": 0,
+                "timestamp": self.timestamp,
+                "label": self.label,
+            })),
+        };
+        object.insert("type".into(), self.preview.type_name.clone().into());
+        object.insert("hidden".into(), self.hidden.into());
+        object
+    }
+
+    /// Says whether it stands apart from what comes before. Results of tools follow their calls closely.
+    fn starts_paragraph(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| !self.hidden && view.message.role != Role::ToolResult)
+    }
+
+    fn turn(&self) -> Turn<'_> {
+        Turn {
+            seq: self.seq,
+            id: self.id.as_str(),
+            speaker: &self.preview.speaker,
+            kind: self.kind,
+            label: self.label.as_deref(),
+            timestamp: &self.timestamp,
+            message: self.view.as_ref().filter(|_| !self.hidden).map(|view| &view.message),
+            note: &self.preview.text,
+        }
+    }
+}
+
+fn timestamp(line: &[u8]) -> String {
+    use ramus_model::json::Raw;
+    let stored = Raw::parse(line).and_then(|raw| raw.field("timestamp")).and_then(Raw::text);
+    stored.unwrap_or_default().into_owned()
+}

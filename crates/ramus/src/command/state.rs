@@ -1,0 +1,88 @@
+//! `state`: what holds at the end of a path, and where each choice comes from.
+
+use clap::Args;
+use ramus_engine::settings::{Resolved, resolve_model, resolve_provider};
+use serde_json::{Value, json};
+
+use crate::failure::Exit;
+use crate::invocation::Invocation;
+use crate::render::{Text, json, style};
+
+const EXAMPLES: &str = "\
+The model is the one the call names, else the last one on the path, else the setting `default_model`. Going back to an \
+old branch brings its model back.
+
+Examples:
+  ramus state last
+  ramus state 0190@start
+  ramus state 0190 --role smol";
+
+/// Show model, thinking level, mode and rules, and where they come from
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct State {
+    /// The session, and where its path ends; the leaf when no entry is named
+    #[arg(value_name = "SESSION[@ENTRY]")]
+    target: String,
+    /// The role to choose a model for
+    #[arg(long, default_value = "default")]
+    role: String,
+    /// Choose as if a call named this model
+    #[arg(long, value_name = "P/M")]
+    model: Option<String>,
+    /// Choose as if a call named this provider
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+}
+
+impl State {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let (session, entry) = invocation.session_and_entry(&self.target)?;
+        let leaf = entry.or_else(|| session.log().leaf());
+        let state = session.context(leaf)?.state;
+        let settings = invocation.home.settings();
+        let model = resolve_model(self.model.as_deref(), &state, &self.role, settings);
+        let provider = resolve_provider(self.provider.as_deref(), model.as_ref(), settings);
+        if invocation.screen.wants_json() {
+            invocation.screen.json(json::members(json!({
+                "session": session.id().as_str(),
+                "leaf": leaf.map(|leaf| session.log().id(leaf)),
+                "role": self.role,
+                "model": resolved_json(model.as_ref()),
+                "provider": resolved_json(provider.as_ref()),
+                "models": state.models,
+                "thinking_level": state.thinking_level,
+                "mode": state.mode,
+                "mode_data": state.mode_data,
+                "rules": state.rules,
+            })))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::new();
+        let mut row = |name: &str, value: &str, source: &str| {
+            text.padded(style::DIM, name, 10).plain("  ").plain(value);
+            if !source.is_empty() {
+                text.styled(style::DIM, &format!("  from {source}"));
+            }
+            text.end();
+        };
+        for (name, resolved) in [("model", &model), ("provider", &provider)] {
+            match resolved {
+                Some(resolved) => row(name, &resolved.value, &resolved.source.to_string()),
+                None => row(name, "none", ""),
+            }
+        }
+        for (role, model) in state.models.iter().filter(|(role, _)| **role != self.role) {
+            row("", &format!("{role}: {model}"), "path");
+        }
+        row("thinking", &state.thinking_level, "");
+        row("mode", &state.mode, "");
+        row("rules", if state.rules.is_empty() { "none".to_owned() } else { state.rules.join(", ") }.as_str(), "");
+        invocation.screen.text(&text)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn resolved_json(resolved: Option<&Resolved>) -> Value {
+    resolved.map_or(Value::Null, |resolved| json!({"value": resolved.value, "source": resolved.source.to_string()}))
+}

@@ -1,0 +1,87 @@
+//! What every command works with: an engine over a home, the current directory, and a screen.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use ramus_engine::{Engine, Session};
+use ramus_model::Seq;
+
+use crate::failure::Refusal;
+use crate::home::Home;
+use crate::screen::Screen;
+use crate::target::Target;
+
+/// One run of a command.
+pub(crate) struct Invocation<'s> {
+    pub(crate) home: Home,
+    pub(crate) engine: Engine,
+    /// The directory the command was started in.
+    pub(crate) cwd: String,
+    pub(crate) screen: &'s mut Screen,
+}
+
+impl<'s> Invocation<'s> {
+    pub(crate) fn new(home: Home, screen: &'s mut Screen) -> anyhow::Result<Self> {
+        let cwd = std::env::current_dir().context("there is no current directory")?;
+        Ok(Self { engine: home.engine()?, home, cwd: cwd.to_string_lossy().into_owned(), screen })
+    }
+
+    /// Opens a session for a command that works on a whole one.
+    pub(crate) fn session(&self, argument: &str) -> anyhow::Result<Session> {
+        Ok(self.engine.open(&session_name(argument)?, &self.cwd)?)
+    }
+
+    /// Opens a session and finds the entry that was named, if any.
+    pub(crate) fn session_and_entry(&self, argument: &str) -> anyhow::Result<(Session, Option<Seq>)> {
+        let target = Target::parse(argument);
+        let session = self.engine.open(&target.session, &self.cwd)?;
+        let entry = target.entry.map(|entry| session.resolve(&entry)).transpose()?;
+        Ok((session, entry))
+    }
+
+    /// Opens a session for a command that works on one entry of it.
+    pub(crate) fn entry(&self, argument: &str) -> anyhow::Result<(Session, Seq)> {
+        let (session, entry) = self.session_and_entry(argument)?;
+        let missing = || {
+            Refusal::usage(format!("{argument:?} names no entry"))
+                .hint("say SESSION@ENTRY; SESSION@ is the leaf, and `ramus tree SESSION` shows all entries")
+        };
+        Ok((session, entry.ok_or_else(missing)?))
+    }
+
+    /// Passes on what a session has to say about itself.
+    pub(crate) fn mention(&mut self, session: &Session) -> anyhow::Result<()> {
+        for notice in session.notices() {
+            self.screen.warn(notice)?;
+        }
+        Ok(())
+    }
+
+    /// Says that what is shown may be incomplete.
+    pub(crate) fn mention_damage(&mut self, session: &Session, argument: &str) -> anyhow::Result<()> {
+        if session.log().is_damaged() {
+            let session = Target::parse(argument).session;
+            self.screen.warn(&format!("the session is damaged; `ramus doctor {session}` tells what is wrong"))?;
+        }
+        Ok(())
+    }
+
+    /// Returns a directory the way sessions record it: as if the command had been started there.
+    pub(crate) fn directory(&self, named: &Path) -> anyhow::Result<String> {
+        let path = match named.canonicalize() {
+            Ok(real) => real,
+            Err(_) => std::path::absolute(named).with_context(|| format!("cannot use {}", named.display()))?,
+        };
+        Ok(path.to_string_lossy().into_owned())
+    }
+}
+
+/// Returns what names the session in an argument that must not name an entry.
+pub(crate) fn session_name(argument: &str) -> anyhow::Result<String> {
+    let target = Target::parse(argument);
+    if target.entry.is_some() {
+        let message = format!("{argument:?} names an entry, and this command works on a session");
+        return Err(Refusal::usage(message).hint("leave out the @ and what follows it").into());
+    }
+    Ok(target.session)
+}

@@ -1,0 +1,18 @@
+//! `ramus`: sessions of coding agents as trees, from the command line.
+//!
+//! A command is one file under `command/`: it parses its arguments, calls one verb of the engine and hands the result to
+//! `render/`. Data goes to stdout, talk to stderr.
+
+mod cli;
+mod command;
+mod failure;
+mod file;
+mod home;
+mod invocation;
+mod render;
+mod screen;
+mod target;
+
+fn main() -> std::process::ExitCode {
+    cli::main(std::env::args_os().collect())
+}

@@ -1,0 +1,19 @@
+//! How things look: text for people, JSON for programs.
+//!
+//! Everything a person reads is a [`Text`], and everything that is put into one has passed [`clean`]: what others stored
+//! never controls the terminal.
+
+pub(crate) mod clean;
+pub(crate) mod context;
+pub(crate) mod conversation;
+pub(crate) mod glyphs;
+pub(crate) mod json;
+pub(crate) mod preview;
+pub(crate) mod quantity;
+pub(crate) mod short_id;
+pub(crate) mod style;
+pub(crate) mod table;
+mod text;
+pub(crate) mod tree;
+
+pub(crate) use text::Text;

@@ -1,0 +1,76 @@
+//! The signs that trees are drawn with. A locale that says it knows no UTF-8 gets ASCII.
+
+use std::sync::LazyLock;
+
+/// One set of signs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Glyphs {
+    pub(crate) leaf: &'static str,
+    pub(crate) on_path: &'static str,
+    pub(crate) off_path: &'static str,
+    pub(crate) compaction: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) fold: &'static str,
+    pub(crate) call: &'static str,
+    pub(crate) tee: &'static str,
+    pub(crate) corner: &'static str,
+    pub(crate) rail: &'static str,
+    pub(crate) gap: &'static str,
+    pub(crate) squeezed: &'static str,
+    pub(crate) separator: &'static str,
+}
+
+pub(crate) const UNICODE: Glyphs = Glyphs {
+    leaf: "@",
+    on_path: "●",
+    off_path: "○",
+    compaction: "~",
+    label: "⚑",
+    fold: "⋮",
+    call: "→",
+    tee: "├─",
+    corner: "└─",
+    rail: "│ ",
+    gap: "  ",
+    squeezed: "⋯ ",
+    separator: " · ",
+};
+
+pub(crate) const ASCII: Glyphs = Glyphs {
+    leaf: "@",
+    on_path: "*",
+    off_path: "o",
+    compaction: "~",
+    label: "#",
+    fold: ":",
+    call: ">",
+    tee: "|-",
+    corner: "`-",
+    rail: "| ",
+    gap: "  ",
+    squeezed: "> ",
+    separator: " - ",
+};
+
+/// Returns the signs for this terminal.
+pub(crate) fn of_terminal() -> &'static Glyphs {
+    static CHOSEN: LazyLock<&Glyphs> = LazyLock::new(choose);
+    *CHOSEN
+}
+
+/// A locale that was never set says nothing, and then UTF-8 is what terminals use.
+fn choose() -> &'static Glyphs {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| {
+        let value = std::env::var(name).ok()?;
+        (!value.is_empty()).then_some(value)
+    });
+    match locale {
+        Some(locale) if !knows_utf8(&locale) => &ASCII,
+        _ => &UNICODE,
+    }
+}
+
+fn knows_utf8(locale: &str) -> bool {
+    let locale = locale.to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}

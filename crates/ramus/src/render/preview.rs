@@ -1,0 +1,194 @@
+//! One entry on one line: who speaks and what about.
+
+use ramus_model::json::Raw;
+use ramus_model::message::{Message, Part};
+use ramus_model::{Kind, Marker, Record, Role};
+
+use super::clean::{self, Breaks};
+use super::{glyphs, quantity};
+
+/// One entry, described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Preview {
+    /// The `type` as written.
+    pub(crate) type_name: String,
+    /// The role as written, of entries that show as messages.
+    pub(crate) role: Option<String>,
+    /// Who speaks, or what kind of entry it is, for people.
+    pub(crate) speaker: String,
+    /// What it says, clean and on one line.
+    pub(crate) text: String,
+}
+
+impl Preview {
+    /// Describes a stored entry with at most `limit` characters.
+    pub(crate) fn of_entry(line: &[u8], record: &Record, limit: usize) -> Self {
+        let Some(raw) = Raw::parse(line) else {
+            let type_name = record.kind.wire().unwrap_or("unknown").to_owned();
+            return Self { speaker: "damaged".into(), type_name, role: None, text: String::new() };
+        };
+        let type_name = match record.kind.wire() {
+            Some(name) => name.to_owned(),
+            None => text(raw, "type"),
+        };
+        let message = Message::of_entry(raw).filter(|_| shows_as_message(record.kind));
+        let said = match &message {
+            Some(message) if record.kind == Kind::Compaction => {
+                Some(text(raw, "shortSummary")).filter(|short| !short.is_empty()).unwrap_or_else(|| message.text())
+            }
+            Some(message) => of_message(message),
+            None => of_change(raw, record),
+        };
+        Self {
+            speaker: speaker(record, message.as_ref(), raw),
+            type_name,
+            role: message.map(|message| message.role_name),
+            text: clean::clean(&said, Breaks::Fold, limit),
+        }
+    }
+}
+
+fn shows_as_message(kind: Kind) -> bool {
+    matches!(kind, Kind::Message | Kind::CustomMessage | Kind::BranchSummary | Kind::Compaction)
+}
+
+/// Returns what a message says in few words, not yet clean.
+pub(crate) fn of_message(message: &Message) -> String {
+    let mut pieces: Vec<String> = Vec::new();
+    if let Some(result) = &message.result {
+        let outcome = if result.is_error { " failed:" } else { ":" };
+        pieces.push(format!("{}{outcome}", result.name));
+    }
+    let says = message.parts.iter().any(|part| matches!(part, Part::Text(text) if !text.trim().is_empty()));
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => pieces.push(text.clone()),
+            Part::Thinking(text) if !says && message.calls().next().is_none() => pieces.push(format!("({text})")),
+            Part::Thinking(_) => {}
+            Part::Image { mime, .. } => pieces.push(format!("[{mime}]")),
+            Part::ToolCall { name, arguments, .. } => pieces.push(call(name, arguments)),
+            Part::Unknown(kind, _) => pieces.push(format!("[{kind}]")),
+        }
+    }
+    pieces.join(" ")
+}
+
+/// Returns a tool call in few words: its only argument, or all of them.
+pub(crate) fn call(name: &str, arguments: &str) -> String {
+    let glyphs = glyphs::of_terminal();
+    let raw = Raw::parse(arguments.as_bytes());
+    let mut fields: Vec<String> = Vec::new();
+    for (key, value) in raw.into_iter().flat_map(Raw::fields) {
+        let value = match value.text() {
+            Some(text) => clean::clean(&text, Breaks::Fold, 200),
+            None => String::from_utf8_lossy(value.bytes()).into_owned(),
+        };
+        fields.push(format!("{key}: {value}"));
+    }
+    match fields.as_slice() {
+        [] => format!("{} {name}", glyphs.call),
+        [only] => {
+            let value = only.split_once(": ").map_or(&**only, |(_, value)| value);
+            format!("{} {name} {value}", glyphs.call)
+        }
+        several => format!("{} {name} {}", glyphs.call, several.join(", ")),
+    }
+}
+
+/// What an entry that is no message says.
+fn of_change(raw: Raw<'_>, record: &Record) -> String {
+    match record.kind {
+        Kind::ModelChange => {
+            let model = match (text(raw, "model"), text(raw, "provider")) {
+                (model, _) if !model.is_empty() => model,
+                (_, provider) => format!("{provider}/{}", text(raw, "modelId")),
+            };
+            match text(raw, "role").as_str() {
+                "" | "default" => model,
+                role => format!("{model} for {role}"),
+            }
+        }
+        Kind::ThinkingLevelChange => text(raw, "thinkingLevel"),
+        Kind::ModeChange => text(raw, "mode"),
+        Kind::SessionInfo => text(raw, "name"),
+        Kind::TitleChange => text(raw, "title"),
+        Kind::Label => match text(raw, "label").as_str() {
+            "" => format!("none for {}", text(raw, "targetId")),
+            label => format!("{label} for {}", text(raw, "targetId")),
+        },
+        Kind::TtsrInjection => {
+            let rules = raw.field("injectedRules").into_iter().flat_map(Raw::items).filter_map(Raw::text);
+            rules.collect::<Vec<_>>().join(", ")
+        }
+        Kind::SessionInit => text(raw, "task"),
+        Kind::ContextEdit => format!("of {}", text(raw, "targetId")),
+        Kind::Custom => of_custom(raw, record.marker),
+        _ => String::new(),
+    }
+}
+
+fn of_custom(raw: Raw<'_>, marker: Marker) -> String {
+    let data = raw.field("data");
+    let part = |name: &str| data.map(|data| text(data, name)).unwrap_or_default();
+    match marker {
+        Marker::Leaf if part("target").is_empty() => "to nothing".into(),
+        Marker::Leaf => format!("to {}", part("target")),
+        Marker::Meta => {
+            let set = data.and_then(|data| data.field("set")).into_iter().flat_map(Raw::fields);
+            set.map(|(key, value)| format!("{key}={}", String::from_utf8_lossy(value.bytes())))
+                .collect::<Vec<_>>()
+                .join(" ")
+        }
+        Marker::Segment => {
+            let replaced = data.and_then(|data| data.field("replaced")).map_or(0, |ids| ids.items().count());
+            format!("{} replaced by {}", quantity::count(replaced, "entry", "entries"), part("replacement"))
+        }
+        Marker::Session | Marker::None => text(raw, "customType"),
+    }
+}
+
+fn speaker(record: &Record, message: Option<&Message>, raw: Raw<'_>) -> String {
+    let name = match record.kind {
+        Kind::Message => return message.map_or_else(|| "message".into(), of_role),
+        Kind::CustomMessage if text(raw, "customType") == "ramus.segment" => "segment",
+        Kind::CustomMessage => "custom",
+        Kind::ModelChange => "model",
+        Kind::ThinkingLevelChange => "thinking",
+        Kind::Compaction => "compaction",
+        Kind::BranchSummary => "summary",
+        Kind::Custom => match record.marker {
+            Marker::Leaf => "leaf",
+            Marker::Meta => "meta",
+            Marker::Segment => "replace",
+            Marker::Session | Marker::None => "custom",
+        },
+        Kind::Label => "label",
+        Kind::TtsrInjection => "rules",
+        Kind::SessionInit => "init",
+        Kind::ModeChange => "mode",
+        Kind::SessionInfo | Kind::TitleChange => "title",
+        Kind::ResetBoundary => "reset",
+        Kind::ContextEdit => "edit",
+        Kind::Unknown => return text(raw, "type"),
+    };
+    name.to_owned()
+}
+
+/// Returns who speaks in a message, for people.
+pub(crate) fn of_role(message: &Message) -> String {
+    match message.role {
+        Role::ToolResult => "tool".to_owned(),
+        Role::BashExecution => "bash".to_owned(),
+        Role::Custom => "custom".to_owned(),
+        Role::Other => match message.role_name.as_str() {
+            "compactionSummary" => "compaction".to_owned(),
+            "branchSummary" => "summary".to_owned(),
+            other => other.to_owned(),
+        },
+        Role::System | Role::User | Role::Assistant => message.role_name.clone(),
+    }
+}
+
+fn text(raw: Raw<'_>, name: &str) -> String {
+    raw.field(name).and_then(Raw::text).unwrap_or_default().into_owned()
+}

@@ -1,0 +1,25 @@
+//! The command line, driven as a person or a script drives it: the built binary, one process per command, in a world of
+//! its own.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "a test that meets the unexpected should fail loudly"
+)]
+
+mod appending;
+mod branching;
+mod deleting;
+mod demo;
+mod failing;
+mod files;
+mod help;
+mod hostile;
+mod json_shapes;
+mod pipes;
+mod scale;
+mod settings;
+mod text_views;
+mod world;
