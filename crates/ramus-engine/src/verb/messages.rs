@@ -2,8 +2,7 @@
 
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
-use ramus_model::{EntryId, Kind, Lines as _, Record, Seq, tokens};
-use ramus_store::StoreLines;
+use ramus_model::{EntryId, Kind, Record, Seq, tokens};
 
 use crate::error::EngineError;
 use crate::session::Session;
@@ -36,10 +35,43 @@ pub struct Page {
     pub next_cursor: Option<String>,
 }
 
+/// Which messages a page holds, before any of them is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// The entries, oldest first, each with the nearest one above that shows.
+    pub entries: Vec<(Seq, Option<Seq>)>,
+    /// Where the next page starts, when there is one.
+    pub next_cursor: Option<String>,
+}
+
 impl Session {
     /// Returns the messages on the path to `leaf`, at most `limit` after `cursor`.
     pub fn messages(&self, leaf: Option<Seq>, limit: Option<usize>, cursor: Option<&str>) -> Result<Page, EngineError> {
-        let shown: Vec<Seq> = self.log().path(leaf).into_iter().filter(|seq| self.shows(*seq)).collect();
+        let selection = self.select_messages(leaf, limit, cursor)?;
+        let mut messages = Vec::with_capacity(selection.entries.len());
+        for (seq, parent) in selection.entries {
+            messages.extend(self.view(seq, parent)?);
+        }
+        Ok(Page { messages, next_cursor: selection.next_cursor })
+    }
+
+    /// Says which messages [`Session::messages`] would return, for whoever wants to read them one by one.
+    pub fn select_messages(
+        &self,
+        leaf: Option<Seq>,
+        limit: Option<usize>,
+        cursor: Option<&str>,
+    ) -> Result<Selection, EngineError> {
+        self.page_of(self.log().path(leaf).into_iter().filter(|seq| self.shows(*seq)).collect(), limit, cursor)
+    }
+
+    /// Cuts a page out of a list of entries.
+    pub fn page_of(
+        &self,
+        shown: Vec<Seq>,
+        limit: Option<usize>,
+        cursor: Option<&str>,
+    ) -> Result<Selection, EngineError> {
         let start = match cursor {
             None => 0,
             Some(cursor) => {
@@ -49,16 +81,10 @@ impl Session {
         };
         let rest = shown.get(start..).unwrap_or_default();
         let page = rest.get(..limit.unwrap_or(rest.len())).unwrap_or(rest);
-        let mut parent = start.checked_sub(1).and_then(|at| shown.get(at)).copied();
-        let mut messages = Vec::with_capacity(page.len());
-        let lines = self.lines();
-        for &seq in page {
-            messages.extend(self.view_in(seq, parent, &lines)?);
-            parent = Some(seq);
-        }
-        let more = page.len() < rest.len();
-        let next_cursor = page.last().filter(|_| more).map(|seq| self.log().id(*seq).to_owned());
-        Ok(Page { messages, next_cursor })
+        let before = start.checked_sub(1).and_then(|at| shown.get(at)).copied();
+        let parents = std::iter::once(before).chain(page.iter().copied().map(Some));
+        let next_cursor = page.last().filter(|_| page.len() < rest.len()).map(|seq| self.log().id(*seq).to_owned());
+        Ok(Selection { entries: page.iter().copied().zip(parents).collect(), next_cursor })
     }
 
     /// Returns the last thing a person said on the path to the leaf.
@@ -68,11 +94,6 @@ impl Session {
         last.map_or(Ok(None), |seq| self.view(seq, self.log().record(seq).and_then(Record::parent)))
     }
 
-    /// Returns one entry as a message under `parent`; none when it does not show as one.
-    pub fn view(&self, seq: Seq, parent: Option<Seq>) -> Result<Option<View>, EngineError> {
-        self.view_in(seq, parent, &self.lines())
-    }
-
     fn shows(&self, seq: Seq) -> bool {
         self.log().record(seq).is_some_and(|record| {
             record.is_visible()
@@ -80,9 +101,9 @@ impl Session {
         })
     }
 
-    fn view_in(&self, seq: Seq, parent: Option<Seq>, lines: &StoreLines<'_>) -> Result<Option<View>, EngineError> {
-        let Some(place) = self.log().place(seq) else { return Ok(None) };
-        let line = lines.line(place)?;
+    /// Returns one entry as a message under `parent`; none when it does not show as one.
+    pub fn view(&self, seq: Seq, parent: Option<Seq>) -> Result<Option<View>, EngineError> {
+        let line = self.line(seq)?;
         let Some(raw) = Raw::parse(&line) else { return Ok(None) };
         let Some(message) = Message::of_entry(raw) else { return Ok(None) };
         let reported = message.answer.as_ref().and_then(|answer| answer.usage).map(|usage| usage.output);

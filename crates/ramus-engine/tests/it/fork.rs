@@ -1,6 +1,6 @@
 //! Forks by reference, forks of forks, and exports that stand on their own.
 
-use ramus_engine::{ErrorKind, ForkOptions, Say};
+use ramus_engine::{Children, ErrorKind, ForkOptions, NewSession, Say};
 use ramus_store::Residence;
 
 use crate::homes::{clean, homes, jsonl, path, saying};
@@ -96,11 +96,11 @@ fn what_forks_stand_on_cannot_be_deleted() {
     for home in homes() {
         let session = home.saying(&["1"]);
         let fork = home.engine.fork(&session, saying(&session, "1"), &ForkOptions::default()).unwrap();
-        let refused = home.engine.delete(&session, false).unwrap_err();
+        let refused = home.engine.delete(&session, Children::Orphan, false).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Conflict, "{}", home.name);
         assert!(refused.to_string().contains(fork.id().as_str()));
-        home.engine.delete(&fork, false).unwrap();
-        home.engine.delete(&session, false).unwrap();
+        home.engine.delete(&fork, Children::Orphan, false).unwrap();
+        home.engine.delete(&session, Children::Orphan, false).unwrap();
         let gone = home.engine.open(session.id().as_str(), "/proj").map(drop).unwrap_err();
         assert_eq!(gone.kind(), ErrorKind::NotFound);
     }
@@ -114,4 +114,30 @@ fn a_fork_with_an_answer_is_published_at_once() {
     let early = home.engine.fork(&session, saying(&session, "1"), &ForkOptions::default()).unwrap();
     let late = home.engine.fork(&session, saying(&session, "2"), &ForkOptions::default()).unwrap();
     assert_eq!((early.residence(), late.residence()), (Residence::Draft, Residence::Published));
+}
+
+#[test]
+fn children_stay_or_go_with_their_parent() {
+    for home in homes() {
+        let parent = home.session();
+        let spawn = |parent: &ramus_engine::Session| {
+            let new = NewSession { cwd: "/proj".into(), parent: Some(parent.id().clone()), ..NewSession::default() };
+            home.engine.create(new).unwrap()
+        };
+        let child = spawn(&parent);
+        let grandchild = spawn(&child);
+        let bystander = home.session();
+        let would = home.engine.delete(&parent, Children::Cascade, true).unwrap();
+        assert_eq!(would.children, [child.id().clone(), grandchild.id().clone()], "{}", home.name);
+        assert_eq!(home.store.list().unwrap().len(), 4, "a dry run removes nothing");
+        home.engine.delete(&grandchild, Children::Orphan, false).unwrap();
+        let gone = home.engine.delete(&parent, Children::Orphan, false).unwrap();
+        assert_eq!(gone.children, [child.id().clone()]);
+        assert_eq!(home.store.list().unwrap().len(), 2, "the child stays");
+        let parent = home.session();
+        let _child = spawn(&parent);
+        home.engine.delete(&parent, Children::Cascade, false).unwrap();
+        let left: Vec<_> = home.store.list().unwrap().into_iter().map(|at| at.id).collect();
+        assert!(left.contains(bystander.id()) && left.contains(child.id()) && left.len() == 2);
+    }
 }

@@ -104,7 +104,7 @@ fn what_belongs_to_others_is_neither_moved_nor_deleted() {
     let home = jsonl();
     let name = file(&home, "old.jsonl", V1);
     let mut session = home.engine.open(&name, "/").unwrap();
-    assert!(home.engine.delete(&session, false).is_err());
+    assert!(home.engine.delete(&session, ramus_engine::Children::Orphan, false).is_err());
     assert!(home.engine.move_to(&mut session, "/elsewhere").is_err());
     assert_eq!(fs::read_to_string(&name).unwrap(), V1);
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _};
 
 use clap::Args;
-use ramus_engine::{Deleted, Session};
+use ramus_engine::{Children, Deleted, Session};
 use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
@@ -11,8 +11,8 @@ use crate::invocation::Invocation;
 use crate::render::{Text, json, quantity, style};
 
 const EXAMPLES: &str = "\
-Only sessions of the home can be deleted, and none that others were forked from. Sessions that it spawned stay. On a \
-terminal you are asked; everywhere else --yes is needed.
+Only sessions of the home can be deleted, and none that others were forked from. Sessions that it spawned stay unless \
+--cascade is given. On a terminal you are asked; everywhere else --yes is needed.
 
 Examples:
   ramus delete 0190 --dry-run
@@ -27,6 +27,12 @@ pub(crate) struct Delete {
     /// Say what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
+    /// Remove the sessions that it spawned too, and theirs
+    #[arg(long)]
+    cascade: bool,
+    /// Keep the sessions that it spawned; this is what happens anyway
+    #[arg(long, conflicts_with = "cascade")]
+    orphan: bool,
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
@@ -38,7 +44,7 @@ impl Delete {
         if !self.dry_run && !self.yes && !confirm(invocation, &session)? {
             return Err(Refusal::invalid("nothing was deleted").into());
         }
-        let deleted = invocation.engine.delete(&session, self.dry_run)?;
+        let deleted = invocation.engine.delete(&session, self.children(), self.dry_run)?;
         if invocation.screen.wants_json() {
             let children: Vec<&str> = deleted.children.iter().map(|id| id.as_str()).collect();
             invocation.screen.json(json::members(json!({
@@ -59,6 +65,10 @@ impl Delete {
         Ok(Exit::Done)
     }
 
+    fn children(&self) -> Children {
+        if self.cascade && !self.orphan { Children::Cascade } else { Children::Orphan }
+    }
+
     fn tell(&self, invocation: &mut Invocation<'_>, deleted: &Deleted) -> anyhow::Result<()> {
         let mut text = Text::new();
         for file in &deleted.removed.files {
@@ -70,12 +80,11 @@ impl Delete {
         text.plain(&format!("{verb} session ")).styled(style::ID, deleted.session.as_str());
         text.plain(&format!(", {}", quantity::size(deleted.removed.bytes))).end();
         if !deleted.children.is_empty() {
-            let count = quantity::count(
-                deleted.children.len(),
-                "session that it spawned stays",
-                "sessions that it spawned stay",
-            );
-            text.plain(&count).end();
+            let (one, many) = match self.children() {
+                Children::Orphan => ("session that it spawned stays", "sessions that it spawned stay"),
+                Children::Cascade => ("session that it spawned goes too", "sessions that it spawned go too"),
+            };
+            text.plain(&quantity::count(deleted.children.len(), one, many)).end();
         }
         invocation.screen.note(&text)
     }

@@ -1,12 +1,12 @@
 //! `show`: the conversation along a path.
 
 use clap::Args;
-use ramus_engine::{Session, SessionInfo, View};
+use ramus_engine::{Selection, Session, SessionInfo, View};
 use ramus_model::{EntryId, Kind, Record, Role, Seq};
 use serde_json::{Map, Value, json};
 
 use crate::cli::how_many;
-use crate::failure::{Exit, Refusal};
+use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::conversation::{Conversation, Turn};
 use crate::render::preview::{self, Preview};
@@ -59,53 +59,48 @@ impl Show {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let (session, entry) = invocation.session_and_entry(&self.target)?;
         let leaf = entry.or_else(|| session.log().leaf());
-        let (shown, next_cursor) = self.page(&session, leaf)?;
+        let selection = if self.all {
+            session.page_of(everything(&session, leaf), self.limit, self.cursor.as_deref())?
+        } else {
+            session.select_messages(leaf, self.limit, self.cursor.as_deref())?
+        };
         let info = session.info()?;
         invocation.mention_damage(&session, &self.target)?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(self.to_json(&session, &info, &shown, next_cursor.as_deref()))?;
+            self.print_json(invocation, &session, &info, &selection)?;
         } else {
-            self.tell(invocation, &session, &info, &shown, next_cursor.as_deref())?;
+            self.tell(invocation, &session, &info, &selection)?;
         }
         Ok(Exit::Done)
     }
 
-    fn page(&self, session: &Session, leaf: Option<Seq>) -> anyhow::Result<(Vec<Shown>, Option<String>)> {
-        if !self.all {
-            let page = session.messages(leaf, self.limit, self.cursor.as_deref())?;
-            let shown = page.messages.into_iter().map(|view| Shown::message(session, view));
-            return Ok((shown.collect::<anyhow::Result<_>>()?, page.next_cursor));
+    /// Reads one entry of a page; none when it does not show.
+    fn shown(&self, session: &Session, (seq, parent): (Seq, Option<Seq>)) -> anyhow::Result<Option<Shown>> {
+        if self.all {
+            return Shown::entry(session, seq);
         }
-        let all = everything(session, leaf);
-        let start = match &self.cursor {
-            None => 0,
-            Some(cursor) => {
-                let at = all.iter().position(|seq| session.log().id(*seq) == cursor);
-                1 + at.ok_or_else(|| Refusal::invalid(format!("{cursor:?} is not a cursor of this path")))?
-            }
-        };
-        let rest = all.get(start..).unwrap_or_default();
-        let page = rest.get(..self.limit.unwrap_or(rest.len())).unwrap_or(rest);
-        let mut shown = Vec::with_capacity(page.len());
-        for &seq in page {
-            shown.extend(Shown::entry(session, seq)?);
-        }
-        let next_cursor = page.last().filter(|_| page.len() < rest.len()).map(|seq| session.log().id(*seq).to_owned());
-        Ok((shown, next_cursor))
+        session.view(seq, parent)?.map(|view| Shown::message(session, view)).transpose()
     }
 
-    fn to_json(
+    /// Prints message by message: a long session need not fit in memory.
+    fn print_json(
         &self,
+        invocation: &mut Invocation<'_>,
         session: &Session,
         info: &SessionInfo,
-        shown: &[Shown],
-        next_cursor: Option<&str>,
-    ) -> Map<String, Value> {
+        selection: &Selection,
+    ) -> anyhow::Result<()> {
         let mut object = json::session(info);
         object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
         object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
-        let messages: Vec<Map<String, Value>> = shown.iter().map(Shown::to_json).collect();
-        json::members(json!({"session": object, "messages": messages, "next_cursor": next_cursor}))
+        let head = json::members(json!({"session": object, "next_cursor": selection.next_cursor}));
+        let mut list = invocation.screen.json_list(head, "messages")?;
+        for entry in &selection.entries {
+            if let Some(shown) = self.shown(session, *entry)? {
+                list.push(&shown.to_json().into())?;
+            }
+        }
+        list.end()
     }
 
     fn tell(
@@ -113,8 +108,7 @@ impl Show {
         invocation: &mut Invocation<'_>,
         session: &Session,
         info: &SessionInfo,
-        shown: &[Shown],
-        next_cursor: Option<&str>,
+        selection: &Selection,
     ) -> anyhow::Result<()> {
         let screen = &mut invocation.screen;
         let conversation = Conversation::new(session, screen.width(), screen.is_terminal());
@@ -123,7 +117,8 @@ impl Show {
         let mut text = Text::new();
         conversation.header(&mut text, info, branches);
         screen.text(&text)?;
-        for (at, shown) in shown.iter().enumerate() {
+        for (at, entry) in selection.entries.iter().enumerate() {
+            let Some(shown) = self.shown(session, *entry)? else { continue };
             text.clear();
             if at == 0 || shown.starts_paragraph() {
                 text.end();
@@ -131,7 +126,7 @@ impl Show {
             conversation.turn(&mut text, &shown.turn());
             screen.text(&text)?;
         }
-        if let Some(cursor) = next_cursor {
+        if let Some(cursor) = &selection.next_cursor {
             text.clear();
             text.end().styled(style::DIM, &format!("there is more: --cursor {cursor}")).end();
             screen.text(&text)?;
