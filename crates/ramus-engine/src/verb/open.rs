@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ramus_model::{Depth, SessionId};
-use ramus_store::{Location, Residence};
+use ramus_store::Location;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -78,10 +78,8 @@ impl Engine {
     fn locate_last(&self, cwd: &str) -> Result<Location, EngineError> {
         let filter = Filter { directory: WhichDirectory::One(cwd.to_owned()), drafts: true, ..Filter::default() };
         let listing = self.list(&filter)?;
-        // A picker shows published sessions; a draft is only taken when there is nothing else.
-        let published = listing.sessions.iter().find(|info| info.residence != Residence::Draft);
-        let recent = published.or(listing.sessions.first());
-        let recent = recent.ok_or_else(|| EngineError::NoRecentSession(cwd.to_owned()))?;
+        // Drafts count: who has just started a session means that one.
+        let recent = listing.sessions.first().ok_or_else(|| EngineError::NoRecentSession(cwd.to_owned()))?;
         self.locate_id(recent.id.as_str())
     }
 }

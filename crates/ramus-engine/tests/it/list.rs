@@ -35,6 +35,8 @@ fn sessions_are_listed_newest_first_and_what_is_hidden_is_counted() {
     let found = home.engine.list(&Filter { text: Some("ELSE".into()), ..Filter::default() }).unwrap();
     assert_eq!(found.sessions.len(), 1);
     assert_eq!(home.engine.open("last", "/a").unwrap().id(), last.id());
+    let fresh = make("/a", "just started", false);
+    assert_eq!(home.engine.open("last", "/a").unwrap().id(), fresh.id(), "a draft counts");
     let nothing = home.engine.open("last", "/nowhere").map(drop).unwrap_err();
     assert_eq!(nothing.kind(), ErrorKind::NotFound);
 }
