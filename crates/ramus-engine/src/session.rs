@@ -2,7 +2,9 @@
 
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
-use ramus_model::{Depth, EntryId, Header, Log, Place, Scope, Seq, SessionId, Tree, context, resolve, title};
+use ramus_model::{
+    Depth, EntryId, ForkedFrom, Header, Log, Place, Scope, Seq, SessionId, Tree, context, resolve, title,
+};
 use ramus_store::{Location, LogStore, ReadAhead, Residence, StoreError, StoreLines};
 use std::sync::Arc;
 
@@ -16,9 +18,15 @@ pub struct Session {
     pub(crate) log: Log,
     pub(crate) ahead: ReadAhead,
     pub(crate) notices: Vec<String>,
+    /// How many entries were looked at for an answer, and none was one.
+    pub(crate) unanswered: usize,
 }
 
 impl Session {
+    fn new(store: Arc<dyn LogStore>, sources: Vec<Location>, log: Log) -> Self {
+        Self { store, sources, log, ahead: ReadAhead::default(), notices: Vec::new(), unanswered: 0 }
+    }
+
     /// Returns the id.
     pub fn id(&self) -> &SessionId {
         self.log.header().map_or(&self.location().id, |header| &header.id)
@@ -123,58 +131,124 @@ impl Session {
         self.log = again.log;
         self.sources = again.sources;
         self.ahead = again.ahead;
+        self.unanswered = 0;
         Ok(())
     }
 }
 
-/// How deep forks of forks are followed.
-const MAX_FORK_DEPTH: usize = 256;
+/// How deep forks of forks are followed; a fork of a deeper one copies its path instead.
+pub(crate) const MAX_FORK_DEPTH: usize = 64;
 
-/// How much of a file is looked at to find its header.
-const HEADER_PREFIX: usize = 1 << 16;
+/// How much is read at a time to find the end of a header, and how much at most.
+const HEADER_STEP: usize = 1 << 14;
+const MAX_HEADER: usize = 1 << 24;
 
 /// Reads the log at `location`, and the logs it was forked from.
 pub(crate) fn load(store: &Arc<dyn LogStore>, location: Location, depth: Depth) -> Result<Session, EngineError> {
-    let mut chain = vec![location];
-    let mut limits = vec![u64::MAX];
-    let mut entries = Vec::new();
-    // Follow the forks down to a log that stands on its own.
-    while let Some(last) = chain.last() {
-        let Some(fork) = header_of(store.as_ref(), last)?.and_then(|header| header.ramus.forked_from) else { break };
-        if chain.len() > MAX_FORK_DEPTH || chain.iter().any(|known| known.id == fork.origin.session) {
-            return Err(EngineError::Corrupt(format!("session {} is forked from itself", fork.origin.session)));
+    load_among(store, location, depth, &[])
+}
+
+/// Like [`load`], looking origins up in `known` first, for whoever opens many sessions of one home.
+pub(crate) fn load_among(
+    store: &Arc<dyn LogStore>,
+    location: Location,
+    depth: Depth,
+    known: &[Location],
+) -> Result<Session, EngineError> {
+    let ancestry = Ancestry::of(store.as_ref(), location, known)?;
+    let mut log = ancestry.read(store.as_ref(), depth, u64::MAX)?;
+    log.set_synthetic_header(ancestry.name());
+    Ok(Session::new(Arc::clone(store), ancestry.chain, log))
+}
+
+/// Reads only what a fork shares with its origin, as it was when it was forked.
+pub(crate) fn load_shared(session: &Session) -> Result<Session, EngineError> {
+    let ancestry = Ancestry::of(session.store.as_ref(), session.location().clone(), &[])?;
+    let log = ancestry.read(session.store.as_ref(), Depth::Envelope, 0)?;
+    Ok(Session::new(Arc::clone(&session.store), ancestry.chain, log))
+}
+
+/// A log and the ones it was forked from, nearest first.
+struct Ancestry {
+    chain: Vec<Location>,
+    /// For each origin, the entry the fork continues from and how much of the origin belongs to it.
+    forks: Vec<ForkedFrom>,
+    /// Why the chain ends early.
+    broken: Option<String>,
+}
+
+impl Ancestry {
+    /// Follows forks down to a log that stands on its own, or to where that is no longer possible.
+    fn of(store: &dyn LogStore, location: Location, known: &[Location]) -> Result<Self, EngineError> {
+        let mut ancestry = Self { chain: vec![location], forks: Vec::new(), broken: None };
+        while let Some(last) = ancestry.chain.last() {
+            let header = match header_of(store, last) {
+                Ok(header) => header,
+                Err(error) if ancestry.chain.len() == 1 => return Err(error),
+                Err(error) => {
+                    ancestry.broken = Some(format!("session {} cannot be read: {error}", last.id));
+                    ancestry.chain.pop();
+                    ancestry.forks.pop();
+                    break;
+                }
+            };
+            let Some(fork) = header.and_then(|header| header.ramus.forked_from) else { break };
+            let id = &fork.origin.session;
+            if ancestry.chain.len() > MAX_FORK_DEPTH || ancestry.chain.iter().any(|known| known.id == *id) {
+                ancestry.broken = Some(format!("the forks that lead to session {id} go round in a circle"));
+                break;
+            }
+            let found = known.iter().find(|location| location.id == *id).cloned();
+            let Some(origin) = found.map_or_else(|| find(store, id), |found| Ok(Some(found)))? else {
+                ancestry.broken = Some(format!("session {id}, which this one was forked from, is gone"));
+                break;
+            };
+            ancestry.chain.push(origin);
+            ancestry.forks.push(fork);
         }
-        let origin = find(store.as_ref(), &fork.origin.session)?.ok_or_else(|| {
-            EngineError::Corrupt(format!("session {}, which this one was forked from, is gone", fork.origin.session))
-        })?;
-        limits.push(fork.offset);
-        entries.push(fork.origin.entry);
-        chain.push(origin);
+        Ok(ancestry)
     }
-    // Read them from the bottom up, each on top of what it was forked from.
-    let mut log = None;
-    for (level, source) in chain.iter().enumerate().rev() {
-        let mut current = match (log.take(), entries.get(level)) {
-            (Some(origin), Some(entry)) => Log::forked(origin, entry, depth),
-            _ => Log::new(depth),
-        };
-        let limit = limits.get(level).copied().unwrap_or(u64::MAX);
-        store.read(source, 0, &mut |chunk| {
-            let room = usize::try_from(limit.saturating_sub(current.end())).unwrap_or(usize::MAX);
-            current.feed(chunk.get(..room).unwrap_or(chunk));
-        })?;
-        current.finish();
-        log = Some(current);
+
+    /// Reads the logs from the bottom up, each on top of what it was forked from; of the top one at most `limit` bytes.
+    fn read(&self, store: &dyn LogStore, depth: Depth, limit: u64) -> Result<Log, EngineError> {
+        let mut log: Option<Log> = None;
+        for (level, source) in self.chain.iter().enumerate().rev() {
+            let mut current = match (log.take(), self.forks.get(level)) {
+                (Some(origin), Some(fork)) => Log::forked(origin, &fork.origin.entry, depth),
+                _ => Log::new(depth),
+            };
+            let above = level.checked_sub(1).and_then(|above| self.forks.get(above));
+            let limit = above.map_or(limit, |fork| fork.offset);
+            store.read(source, 0, &mut |chunk| {
+                let room = usize::try_from(limit.saturating_sub(current.end())).unwrap_or(usize::MAX);
+                current.feed(chunk.get(..room).unwrap_or(chunk));
+            })?;
+            if let (true, Some(reason)) = (level + 1 == self.chain.len(), &self.broken) {
+                current.note_missing_origin(reason.clone());
+            }
+            current.finish();
+            log = Some(current);
+        }
+        Ok(log.unwrap_or_default())
     }
-    let mut log = log.unwrap_or_default();
-    let name = chain.first().map(|location| location.id.to_string()).unwrap_or_default();
-    log.set_synthetic_header(&name);
-    Ok(Session { store: Arc::clone(store), sources: chain, log, ahead: ReadAhead::default(), notices: Vec::new() })
+
+    fn name(&self) -> &str {
+        self.chain.first().map_or("", |location| location.id.as_str())
+    }
 }
 
 /// Reads only the header of a log.
 pub(crate) fn header_of(store: &dyn LogStore, at: &Location) -> Result<Option<Header>, EngineError> {
-    let prefix = store.read_at(at, 0, HEADER_PREFIX)?;
+    let mut prefix = Vec::new();
+    // A title slot may come first, so the header ends with the second line at the latest.
+    while prefix.len() < MAX_HEADER && prefix.iter().filter(|byte| **byte == b'\n').count() < 2 {
+        let more = store.read_at(at, prefix.len() as u64, HEADER_STEP.max(prefix.len()))?;
+        if more.is_empty() {
+            break;
+        }
+        prefix.extend(more);
+    }
+    let prefix = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&prefix);
     let lines = prefix.split(|byte| *byte == b'\n').take(2);
     Ok(lines.filter_map(Raw::parse).find_map(Header::read))
 }

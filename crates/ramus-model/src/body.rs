@@ -28,7 +28,8 @@ pub enum BodyError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     type_name: String,
-    members: Vec<(String, Vec<u8>)>,
+    /// Names and values as spelled, quotes of the names included.
+    members: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// Where a new entry hangs.
@@ -59,7 +60,7 @@ pub struct Draft {
 impl Body {
     /// Makes a body of a type with members.
     pub fn new(type_name: &str, members: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
-        let members = members.into_iter().map(|(name, value)| (name.to_owned(), value.to_string().into_bytes()));
+        let members = members.into_iter().map(|(name, value)| (quoted(name), value.to_string().into_bytes()));
         Self { type_name: type_name.to_owned(), members: members.collect() }
     }
 
@@ -71,17 +72,25 @@ impl Body {
     /// Takes over the type and members of a stored record, envelope excluded.
     pub fn of_record(record: Raw<'_>) -> Option<Self> {
         let type_name = record.field("type").and_then(Raw::text)?.into_owned();
-        let members = record.fields().filter(|(name, _)| !is_envelope(name) && name != SUPERSEDES);
-        Some(Self {
-            type_name,
-            members: members.map(|(name, raw)| (name.into_owned(), raw.bytes().to_vec())).collect(),
-        })
+        let of_body = |name: &Raw<'_>| name.text().is_none_or(|name| !is_envelope(&name) && name != SUPERSEDES);
+        let members = record.raw_fields().filter(|(name, _)| of_body(name));
+        let members = members.map(|(name, value)| (name.bytes().to_vec(), value.bytes().to_vec()));
+        Some(Self { type_name, members: members.collect() })
     }
 
     /// Marks the body as the later version of the entry whose id it will bear.
     #[must_use]
     pub fn superseding(mut self) -> Self {
-        self.members.push((SUPERSEDES.to_owned(), b"true".to_vec()));
+        self.members.insert(0, (quoted(SUPERSEDES), b"true".to_vec()));
+        self
+    }
+
+    /// Gives a member another value.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &Value) -> Self {
+        let name = quoted(name);
+        self.members.retain(|(member, _)| *member != name);
+        self.members.push((name, value.to_string().into_bytes()));
         self
     }
 
@@ -92,7 +101,8 @@ impl Body {
 
     /// Returns the bytes of a member.
     pub fn member(&self, name: &str) -> Option<Raw<'_>> {
-        let found = self.members.iter().rev().find(|(member, _)| member == name)?;
+        let is_name = |member: &[u8]| Raw::parse(member).and_then(Raw::text).is_some_and(|member| member == name);
+        let found = self.members.iter().rev().find(|(member, _)| is_name(member))?;
         Raw::parse(&found.1)
     }
 
@@ -111,7 +121,7 @@ impl Body {
         quote(timestamp, &mut out);
         for (name, value) in &self.members {
             out.push(b',');
-            quote(name, &mut out);
+            out.extend_from_slice(name);
             out.push(b':');
             // A value may come from a pretty-printed document; between tokens a newline is only whitespace.
             out.extend(value.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
@@ -151,6 +161,12 @@ impl Draft {
         let body = Body::of_record(raw).ok_or(BodyError::NotAnObject)?;
         Ok(Self { body, id: entry_id(raw)?, parent: parent(raw)?, timestamp: timestamp(raw)? })
     }
+}
+
+fn quoted(name: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(name.len() + 2);
+    quote(name, &mut out);
+    out
 }
 
 fn is_envelope(name: &str) -> bool {

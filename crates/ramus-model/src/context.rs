@@ -69,7 +69,7 @@ pub struct Context {
 pub fn build<L: Lines + ?Sized>(log: &Log, leaf: Option<Seq>, lines: &L) -> Result<Context, L::Error> {
     let path = log.path(leaf);
     let survey = Survey::of(log, &path);
-    let state = state::derive(log, &path, &survey.changes, lines)?;
+    let state = state::derive(log, &survey.changes, &path, lines)?;
     let mut context = Context { state, ..Context::default() };
     let selection = select(log, &path, &survey, lines, &mut context)?;
     let edits = read_edits(log, &selection, &survey, lines)?;

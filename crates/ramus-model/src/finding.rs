@@ -57,8 +57,8 @@ finding_kinds! {
     MalformedBody = "malformed-body", Damage,
     /// Text is not valid UTF-8.
     InvalidUtf8 = "invalid-utf8", Damage,
-    /// A record marked as superseding names no earlier entry.
-    StraySupersede = "stray-supersede", Damage,
+    /// The session this one was forked from is gone or cannot be read.
+    MissingOrigin = "missing-origin", Damage,
     /// The last line has no newline but is complete.
     NoFinalNewline = "no-final-newline", Notice,
     /// The file starts with a byte order mark.

@@ -67,10 +67,9 @@ impl Header {
         if text("type")? != "session" {
             return None;
         }
-        let version = line.field("version").and_then(Raw::unsigned).unwrap_or(1);
         Some(Self {
             id: SessionId::new(text("id").filter(|id| !id.is_empty())?),
-            version: u32::try_from(version).unwrap_or(u32::MAX).max(1),
+            version: version(line.field("version")),
             timestamp: text("timestamp").unwrap_or_default(),
             cwd: text("cwd").unwrap_or_default(),
             title: text("title").filter(|title| !title.is_empty()),
@@ -116,6 +115,17 @@ impl Header {
         self.ramus.write(&mut out);
         out.extend_from_slice(b"}\n");
         out
+    }
+}
+
+/// Only a version that is absent means 1: any other oddity must not make the ids of a file be thrown away.
+fn version(raw: Option<Raw<'_>>) -> u32 {
+    let Some(raw) = raw.filter(|raw| !raw.is_null()) else { return 1 };
+    let spelled = raw.text().and_then(|text| text.trim().parse::<f64>().ok());
+    match raw.float().or(spelled) {
+        Some(number) if number >= 1.0 => number as u32,
+        Some(_) => 1,
+        None => CURRENT_VERSION,
     }
 }
 

@@ -10,4 +10,4 @@ mod view;
 
 pub(crate) use lex::{Lexer, next_special};
 pub use text::quote;
-pub use view::{Fields, Items, Object, Raw, Shape};
+pub use view::{Items, Object, Raw, Shape};

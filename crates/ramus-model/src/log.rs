@@ -23,6 +23,9 @@ use crate::kind::{Kind, Marker, Role};
 use crate::line::Splitter;
 use ids::IdTable;
 
+/// How many findings are kept.
+const MAX_FINDINGS: usize = 10_000;
+
 /// How much of each line a reading checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
@@ -116,13 +119,17 @@ pub struct Log {
     ids: IdTable,
     facts: Facts,
     findings: Vec<Finding>,
-    /// Records whose parent had not been read yet.
-    pending: Vec<(Seq, EntryId)>,
+    /// Findings that were not kept because there are too many.
+    more_findings: usize,
+    /// Records whose parent has not been read.
+    pending: HashMap<Seq, link::Pending>,
     /// The latest version of records that were superseded.
     superseded: HashMap<Seq, Seq>,
     reading: read::Reading,
     splitter: Splitter,
     fork: Option<ForkPoint>,
+    /// In a fork, the shared entries it shows: the path to the entry it was forked from, sorted.
+    shared_path: Vec<Seq>,
 }
 
 /// Where the part of a fork that belongs to its origin ends.
@@ -172,6 +179,7 @@ impl Log {
             superseded: origin.superseded,
             ..Self::default()
         };
+        log.shared_path = log.shared_path();
         if entry.is_none() {
             log.note(FindingKind::MissingParent, "the entry this session was forked from is not in its origin".into());
         }
@@ -263,15 +271,16 @@ impl Log {
 
     /// Iterates over the entries of this session's tree in physical order: in a fork, the shared path and its own.
     pub fn visible(&self) -> impl Iterator<Item = Seq> + '_ {
-        let shared_path = self.shared_path();
-        let shared = self.fork.map_or(0, |fork| fork.shared);
-        self.seqs().filter(move |seq| {
-            self.record(*seq).is_some_and(Record::is_visible)
-                && (seq.index() >= shared || shared_path.binary_search(seq).is_ok())
-        })
+        self.seqs().filter(|seq| self.record(*seq).is_some_and(Record::is_visible) && self.belongs(*seq))
     }
 
-    /// The shared entries that a fork shows: the path to the entry it was forked from, sorted.
+    /// Says whether an entry is part of this session: in a fork, its own and the path it shares with its origin, not the
+    /// origin's other branches.
+    pub fn belongs(&self, seq: Seq) -> bool {
+        let shared = self.fork.map_or(0, |fork| fork.shared);
+        seq.index() < self.records.len() && (seq.index() >= shared || self.shared_path.binary_search(&seq).is_ok())
+    }
+
     fn shared_path(&self) -> Vec<Seq> {
         let mut path: Vec<Seq> = match self.fork.and_then(|fork| fork.entry) {
             Some(entry) => self.ancestors(Some(entry)).collect(),
@@ -318,8 +327,27 @@ impl Log {
         self.record(seq).is_some_and(|record| record.status != Status::Superseder)
     }
 
+    /// Records that the log this one was forked from could not be read.
+    pub fn note_missing_origin(&mut self, reason: String) {
+        self.find(Finding { kind: FindingKind::MissingOrigin, line: 1, offset: 0, detail: reason });
+    }
+
+    /// Returns how many findings there were beyond those that were kept.
+    pub fn more_findings(&self) -> usize {
+        self.more_findings
+    }
+
     fn note(&mut self, kind: FindingKind, detail: String) {
         let (line, offset) = self.reading.position();
-        self.findings.push(Finding { kind, line, offset, detail });
+        self.find(Finding { kind, line, offset, detail });
+    }
+
+    /// Keeps a finding, unless there are so many that keeping more would only cost memory.
+    fn find(&mut self, finding: Finding) {
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding);
+        } else {
+            self.more_findings += 1;
+        }
     }
 }

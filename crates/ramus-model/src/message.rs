@@ -84,12 +84,12 @@ pub struct Usage {
 impl Usage {
     /// Returns all tokens: the provider's total, or the sum of the parts.
     pub fn tokens(&self) -> u64 {
-        if self.total > 0 { self.total } else { self.prompt() + self.output }
+        if self.total > 0 { self.total } else { self.prompt().saturating_add(self.output) }
     }
 
     /// Returns the tokens of the prompt, cached or not.
     pub fn prompt(&self) -> u64 {
-        self.input + self.cache_read + self.cache_write
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 }
 

@@ -38,9 +38,10 @@ fn upgrade_header(raw: Raw<'_>, out: &mut Vec<u8>) {
     let version = CURRENT_VERSION.to_string();
     let mut edit = Edit::open(out);
     let mut written = false;
-    for (name, value) in raw.fields() {
+    for (key, value) in raw.raw_fields() {
+        let name = key.text().unwrap_or_default();
         let is_version = name == "version";
-        edit.member(&name, if is_version { version.as_bytes() } else { value.bytes() });
+        edit.spelled(key, if is_version { version.as_bytes() } else { value.bytes() });
         written |= is_version;
         if name == "type" && raw.field("version").is_none() {
             edit.member("version", version.as_bytes());
@@ -64,7 +65,8 @@ fn upgrade_entry(log: &Log, seq: Seq, raw: Raw<'_>, out: &mut Vec<u8>) {
     }
     let is_compaction = log.record(seq).is_some_and(|record| record.kind == Kind::Compaction);
     let mut edit = Edit::open(out);
-    for (name, value) in raw.fields() {
+    for (key, value) in raw.raw_fields() {
+        let name = key.text().unwrap_or_default();
         match &*name {
             "id" | "parentId" if legacy => {}
             "firstKeptEntryIndex" if legacy && is_compaction => {
@@ -76,7 +78,7 @@ fn upgrade_entry(log: &Log, seq: Seq, raw: Raw<'_>, out: &mut Vec<u8>) {
                 edit.name("message");
                 rename_role(value, edit.out);
             }
-            _ => edit.member(&name, value.bytes()),
+            _ => edit.spelled(key, value.bytes()),
         }
         if legacy && name == "type" {
             edit.text("id", log.id(seq));
@@ -91,8 +93,9 @@ fn upgrade_entry(log: &Log, seq: Seq, raw: Raw<'_>, out: &mut Vec<u8>) {
 
 fn rename_role(message: Raw<'_>, out: &mut Vec<u8>) {
     let mut edit = Edit::open(out);
-    for (name, value) in message.fields() {
-        edit.member(&name, if name == "role" { b"\"custom\"" } else { value.bytes() });
+    for (key, value) in message.raw_fields() {
+        let is_role = key.text().is_some_and(|name| name == "role");
+        edit.spelled(key, if is_role { b"\"custom\"" } else { value.bytes() });
     }
     edit.close();
 }
@@ -109,12 +112,24 @@ impl<'o> Edit<'o> {
         Self { out, first: true }
     }
 
-    fn name(&mut self, name: &str) {
+    fn separate(&mut self) {
         if !std::mem::take(&mut self.first) {
             self.out.push(b',');
         }
+    }
+
+    fn name(&mut self, name: &str) {
+        self.separate();
         quote(name, self.out);
         self.out.push(b':');
+    }
+
+    /// Copies a member with its name as it was spelled.
+    fn spelled(&mut self, key: Raw<'_>, value: &[u8]) {
+        self.separate();
+        self.out.extend_from_slice(key.bytes());
+        self.out.push(b':');
+        self.out.extend_from_slice(value);
     }
 
     fn member(&mut self, name: &str, value: &[u8]) {

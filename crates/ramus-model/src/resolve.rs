@@ -33,24 +33,29 @@ pub fn entry(log: &Log, reference: &str) -> Result<Seq, ResolveError> {
         return ancestor(log, reference);
     }
     let not_found = || ResolveError::NotFound(reference.to_owned());
+    let ours = |seq: &Seq| log.belongs(*seq);
     if let Some(number) = reference.strip_prefix('#') {
         let seq = number.parse().ok().and_then(Seq::new);
-        return seq.filter(|seq| log.record(*seq).is_some()).ok_or_else(not_found);
+        return seq.filter(ours).ok_or_else(not_found);
     }
-    if let Some(seq) = log.seq_of(reference) {
+    if let Some(seq) = log.seq_of(reference).filter(ours) {
         return Ok(seq);
     }
-    let labelled: Vec<Seq> = log.facts().labelled(reference).filter_map(|id| log.seq_of(id.as_str())).collect();
+    let labelled = log.facts().labelled(reference).filter_map(|id| log.seq_of(id.as_str()));
+    let mut labelled: Vec<Seq> = labelled.filter(ours).collect();
+    labelled.sort_unstable();
     if !labelled.is_empty() {
         return only(log, reference, labelled);
     }
-    if let Some(seq) = aliased(log, reference) {
+    if let Some(seq) = aliased(log, reference).filter(ours) {
         return Ok(seq);
     }
     if reference.len() < MIN_PREFIX {
         return Err(not_found());
     }
-    let starting: Vec<Seq> = log.seqs().filter(|seq| log.id(*seq).starts_with(reference)).collect();
+    // A later version of an entry is not another entry.
+    let starts = |seq: &Seq| log.id(*seq).starts_with(reference) && log.is_original(*seq);
+    let starting: Vec<Seq> = log.seqs().filter(starts).filter(ours).collect();
     if starting.is_empty() { Err(not_found()) } else { only(log, reference, starting) }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::id::Seq;
 use crate::log::{Log, Record};
+use crate::tree::{Node, Scope, Tree};
 
 /// Why a segment cannot be replaced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +36,8 @@ pub struct Plan {
     pub replaced: Vec<Seq>,
     /// What the replacement hangs from.
     pub parent: Option<Seq>,
-    /// The entries that will hang from the replacement, in log order, inert ones included.
+    /// The entries of the conversation that will hang from the replacement, in log order. Labels and metadata stay where
+    /// they are: they hold for the session, and writing them again would make them its last word.
     pub reparented: Vec<Seq>,
     /// Whether the leaf is replaced too and moves to the replacement.
     pub leaf_moves: bool,
@@ -58,14 +60,14 @@ pub fn between(log: &Log, first: Seq, last: Seq) -> Result<Vec<Seq>, SegmentErro
 
 /// Checks a segment and plans its replacement.
 pub fn plan(log: &Log, segment: &[Seq]) -> Result<Plan, SegmentError> {
-    let (Some(first), Some(last)) = (segment.first(), segment.last()) else { return Err(SegmentError::Empty) };
+    let Some(first) = segment.first() else { return Err(SegmentError::Empty) };
     let mut sorted = segment.to_vec();
     sorted.sort_unstable();
     if let Some([twice, _]) = sorted.array_windows::<2>().find(|[a, b]| a == b) {
         return Err(SegmentError::Duplicate(log.id(*twice).to_owned()));
     }
     for seq in segment {
-        if !log.record(*seq).is_some_and(Record::is_visible) {
+        if !log.record(*seq).is_some_and(Record::is_visible) || !log.belongs(*seq) {
             return Err(SegmentError::NotVisible(log.id(*seq).to_owned()));
         }
     }
@@ -75,22 +77,15 @@ pub fn plan(log: &Log, segment: &[Seq]) -> Result<Plan, SegmentError> {
             return Err(SegmentError::NotContiguous { parent, child });
         }
     }
-    // Inert records between the first and the last belong to the segment's chain: what hangs from them moves as well.
-    let mut chain = log.ancestors(Some(*last)).collect::<Vec<_>>();
-    let upto = chain.iter().position(|seq| seq == first).unwrap_or_default();
-    chain.truncate(upto + 1);
-    chain.sort_unstable();
-    let inside = |seq: &Seq| chain.binary_search(seq).is_ok();
-    let reparented = log
-        .seqs()
-        .filter(|seq| !inside(seq) && log.is_original(*seq))
-        .filter(|seq| log.record(*seq).and_then(Record::parent).is_some_and(|parent| inside(&parent)))
-        .collect();
+    let inside = |seq: Seq| sorted.binary_search(&seq).is_ok();
+    let tree = Tree::of(log, Scope::Visible);
+    let moves = |node: &&Node| !inside(node.seq) && node.parent.is_some_and(inside);
+    let reparented = tree.entries.iter().filter(moves).map(|node| node.seq).collect();
     Ok(Plan {
         replaced: segment.to_vec(),
         parent: log.record(*first).and_then(Record::parent),
         reparented,
-        leaf_moves: log.leaf().is_some_and(|leaf| inside(&leaf)),
+        leaf_moves: log.leaf().is_some_and(inside),
     })
 }
 

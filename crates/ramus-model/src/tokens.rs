@@ -36,7 +36,7 @@ pub fn of_context<L: Lines + ?Sized>(log: &Log, context: &Context, lines: &L) ->
     for item in context.items.iter().rev() {
         let message = decode(log, *item, lines)?;
         if let Some(reported) = usable_report(&message).filter(|_| is_behind(item.seq(), context.compacted_by)) {
-            return Ok(estimated + reported);
+            return Ok(reported.saturating_add(estimated));
         }
         estimated += estimate(&message);
     }

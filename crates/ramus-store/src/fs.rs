@@ -26,6 +26,8 @@ pub struct DirEntry {
     pub name: std::ffi::OsString,
     /// Whether it is a directory (links are not followed).
     pub is_dir: bool,
+    /// Whether it is a regular file (links are not followed).
+    pub is_file: bool,
 }
 
 /// A file system.
@@ -42,8 +44,14 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Renames a file, replacing what has the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
+    /// Renames a file; fails when the name is taken.
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
+
     /// Gives a file a second name; fails when the name is taken.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Says whether two names are names of one file (links are not followed).
+    fn same_file(&self, one: &Path, other: &Path) -> io::Result<bool>;
 
     /// Removes a name.
     fn remove(&self, path: &Path) -> io::Result<()>;

@@ -2,17 +2,20 @@
 //!
 //! Every write happens under the session's gate, a lock file of its own that outlives renames of the log. One batch is
 //! one `write`; on error the tail is cut back to where it was, so a failed append leaves no trace; `fdatasync` comes
-//! before success is reported, and directories are synced when names in them change.
+//! before success is reported, and directories are synced when names in them change. A log gets its name when it is
+//! complete, and never takes one that another file has.
 
 mod append;
+mod delete;
 mod layout;
 mod list;
 
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ramus_model::SessionId;
 use sha2::{Digest as _, Sha256};
 
 pub use layout::Layout;
@@ -66,13 +69,13 @@ impl JsonlStore {
         }
     }
 
-    /// Waits for the gate of a session.
-    fn gate(&self, id: &SessionId) -> Result<Box<dyn Lock>, StoreError> {
+    /// Waits for the gate of a log.
+    fn gate(&self, at: &Location) -> Result<Box<dyn Lock>, StoreError> {
         let locks = self.root.join("locks");
         self.fs.create_dir(&locks).map_err(|error| StoreError::io("make", &locks, error))?;
-        let path = locks.join(lock_name(id));
+        let path = locks.join(lock_name(at));
         let lock = self.fs.lock(&path, PATIENCE).map_err(|error| StoreError::io("lock", &path, error))?;
-        lock.ok_or_else(|| StoreError::Busy { session: id.to_string(), seconds: PATIENCE.as_secs() })
+        lock.ok_or_else(|| StoreError::Busy { session: at.id.to_string(), seconds: PATIENCE.as_secs() })
     }
 
     fn sync_dir_of(&self, path: &Path) -> Result<(), StoreError> {
@@ -81,9 +84,13 @@ impl JsonlStore {
     }
 }
 
-/// The name of a session's lock file. Ids come from files of any origin, so only tame ones become names as they are.
-fn lock_name(id: &SessionId) -> String {
-    let id = id.as_str();
+/// The name of a log's lock file. A file that is opened in place is its own identity: its header may change, and others
+/// may say the same. Ids come from files of any origin, so only tame ones become names as they are.
+fn lock_name(at: &Location) -> String {
+    if let (Residence::InPlace, Some(path)) = (at.residence, &at.path) {
+        return format!("p-{}", hex::encode(Sha256::digest(path.as_os_str().as_bytes())));
+    }
+    let id = at.id.as_str();
     let tame = (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if tame { id.to_owned() } else { format!("x-{}", hex::encode(Sha256::digest(id.as_bytes()))) }
 }
@@ -97,14 +104,7 @@ impl LogStore for JsonlStore {
         let directory = self.directory(new.placement, new.cwd);
         self.fs.create_dir(&directory).map_err(|error| StoreError::io("make", &directory, error))?;
         let path = directory.join(layout::file_name(new.timestamp, &new.id));
-        let mut file = self.fs.create_file(&path).map_err(|error| StoreError::io("create", &path, error))?;
-        let written = append::write_whole(file.as_mut(), bytes, 0, &path);
-        if written.is_err() {
-            // A half-made log must not be found: it was never reported as made.
-            let _ = self.fs.remove(&path);
-        }
-        written?;
-        self.sync_dir_of(&path)?;
+        self.make(&path, bytes)?;
         let residence = match new.placement {
             Placement::Draft => Residence::Draft,
             Placement::Published => Residence::Published,
@@ -143,7 +143,7 @@ impl LogStore for JsonlStore {
 
     fn append(&self, at: &Location, expected: u64, bytes: &[u8]) -> Result<u64, StoreError> {
         let path = path_of(at)?;
-        let _gate = self.gate(&at.id)?;
+        let _gate = self.gate(at)?;
         let mut file = self.fs.open(path, Access::Append).map_err(|error| StoreError::io("open", path, error))?;
         let actual = file.size().map_err(|error| StoreError::io("inspect", path, error))?;
         if actual != expected {
@@ -153,9 +153,9 @@ impl LogStore for JsonlStore {
         Ok(expected + bytes.len() as u64)
     }
 
-    fn rewrite(&self, at: &Location, expected: u64, bytes: &[u8], backup: &str) -> Result<(), StoreError> {
+    fn rewrite(&self, at: &Location, expected: u64, bytes: &[u8], backup: Option<&str>) -> Result<(), StoreError> {
         let path = path_of(at)?;
-        let _gate = self.gate(&at.id)?;
+        let _gate = self.gate(at)?;
         self.replace(path, expected, bytes, backup)
     }
 
@@ -165,9 +165,12 @@ impl LogStore for JsonlStore {
         let name = path.file_name().unwrap_or_default();
         let target = directory.join(name);
         if target != path {
-            let _gate = self.gate(&at.id)?;
+            let _gate = self.gate(at)?;
             self.fs.create_dir(&directory).map_err(|error| StoreError::io("make", &directory, error))?;
-            self.fs.rename(path, &target).map_err(|error| StoreError::io("move", path, error))?;
+            self.fs.rename_new(path, &target).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => StoreError::Exists { path: target.clone() },
+                _ => StoreError::io("move", path, error),
+            })?;
             self.sync_dir_of(&target)?;
             self.sync_dir_of(path)?;
         }
@@ -176,14 +179,8 @@ impl LogStore for JsonlStore {
 
     fn delete(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
         let path = path_of(at)?;
-        let _gate = self.gate(&at.id)?;
-        let file = self.fs.open(path, Access::Read).map_err(|error| StoreError::io("open", path, error))?;
-        let bytes = file.size().map_err(|error| StoreError::io("inspect", path, error))?;
-        if !dry_run {
-            self.fs.remove(path).map_err(|error| StoreError::io("remove", path, error))?;
-            self.sync_dir_of(path)?;
-        }
-        Ok(Removed { files: vec![path.to_owned()], bytes })
+        let _gate = self.gate(at)?;
+        self.delete_files(path, dry_run)
     }
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {

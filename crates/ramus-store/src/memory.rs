@@ -74,7 +74,7 @@ impl LogStore for MemoryStore {
         })
     }
 
-    fn rewrite(&self, at: &Location, expected: u64, bytes: &[u8], _backup: &str) -> Result<(), StoreError> {
+    fn rewrite(&self, at: &Location, expected: u64, bytes: &[u8], _backup: Option<&str>) -> Result<(), StoreError> {
         self.with(at, |log| {
             expect_end(log, expected)?;
             *log = bytes.to_vec();

@@ -74,7 +74,7 @@ pub struct Removed {
 /// its own lock, so of two writers one is refused and nothing interleaves. A batch is written whole or not at all, and is
 /// durable when `append` returns.
 pub trait LogStore: Send + Sync {
-    /// Makes a log that starts with `bytes`, durably.
+    /// Makes a log that starts with `bytes`, durably. Nobody sees it before it is complete.
     fn create(&self, new: &NewLog<'_>, bytes: &[u8]) -> Result<Location, StoreError>;
 
     /// Reads from `from` to the end in chunks and returns the position of the end.
@@ -86,13 +86,15 @@ pub trait LogStore: Send + Sync {
     /// Appends whole lines at `expected` and returns the new end.
     fn append(&self, at: &Location, expected: u64, bytes: &[u8]) -> Result<u64, StoreError>;
 
-    /// Replaces the whole log atomically, if it still ends at `expected`, keeping the old one as a backup.
-    fn rewrite(&self, at: &Location, expected: u64, bytes: &[u8], backup: &str) -> Result<(), StoreError>;
+    /// Replaces the whole log atomically, if it still ends at `expected`. With `backup`, a home that has files keeps the
+    /// old one beside the new one, under its name and this suffix; a number follows when another file has that name.
+    fn rewrite(&self, at: &Location, expected: u64, bytes: &[u8], backup: Option<&str>) -> Result<(), StoreError>;
 
-    /// Moves a log among the sessions of `cwd`: publishes a draft, or follows a moved working directory.
+    /// Moves a log among the sessions of `cwd`: publishes a draft, or follows a moved working directory. Fails when the
+    /// name is taken there.
     fn settle(&self, at: &Location, cwd: &str) -> Result<Location, StoreError>;
 
-    /// Removes a log. With `dry_run`, says what would go.
+    /// Removes a log and the old files that were kept beside it. With `dry_run`, says what would go.
     fn delete(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError>;
 
     /// Lists all logs of this home without opening them.

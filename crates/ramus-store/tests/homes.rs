@@ -81,11 +81,13 @@ fn a_name_can_be_taken_once() {
 fn rewriting_replaces_everything_or_nothing() {
     for Home { name, store, .. } in homes() {
         let at = store.create(&new("s1"), HEADER).unwrap();
-        assert!(matches!(store.rewrite(&at, 3, b"no\n", ".bak"), Err(StoreError::Moved { .. })), "{name}");
+        assert!(matches!(store.rewrite(&at, 3, b"no\n", Some(".bak")), Err(StoreError::Moved { .. })), "{name}");
         assert_eq!(content(store.as_ref(), &at), HEADER);
-        store.rewrite(&at, HEADER.len() as u64, b"new\n", ".bak").unwrap();
+        store.rewrite(&at, HEADER.len() as u64, b"new\n", Some(".bak")).unwrap();
         assert_eq!(content(store.as_ref(), &at), b"new\n", "{name}");
-        store.append(&at, 4, b"more\n").unwrap();
+        let end = store.append(&at, 4, b"more\n").unwrap();
+        store.rewrite(&at, end, b"newer\n", None).unwrap();
+        assert_eq!(content(store.as_ref(), &at), b"newer\n", "{name}");
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use ramus_model::{Body, Draft, EntryId, Kind, Marker, Parent, Role, Seq, Tail, migrate};
+use ramus_model::{Body, Draft, EntryId, Finding, FindingKind, Kind, Log, Marker, Parent, Role, Seq, migrate};
 use ramus_store::{Residence, StoreError};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -15,9 +15,10 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::{Session, find};
 use crate::verb::create::new_entry_id;
+use crate::verb::replace_segment::close_tail;
 
 /// How often a writer that others outrun tries again.
-const ATTEMPTS: usize = 10_000;
+pub(crate) const ATTEMPTS: usize = 10_000;
 
 /// Where a batch goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub enum Cursor {
 pub struct Appended {
     /// The entries, in the order they were given.
     pub entries: Vec<Written>,
-    /// How many leaves the session has now, when the batch became a sibling.
-    pub sibling_of: Option<usize>,
+    /// Whether someone was faster: the batch became a sibling and the leaf stayed where it was.
+    pub is_sibling: bool,
 }
 
 /// One entry that was written.
@@ -61,7 +62,7 @@ impl Engine {
             let batch = self.plan_batch(session, drafts, cursor)?;
             match self.write(session, &batch.bytes) {
                 Ok(()) => {
-                    self.publish_if_answered(session)?;
+                    self.publish_if_answered(session);
                     return Ok(self.report(session, &batch));
                 }
                 Err(StoreError::Moved { .. }) => session.refresh()?,
@@ -69,7 +70,7 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(StoreError::Busy { session: session.id().to_string(), seconds: 0 }.into())
+        Err(overtaken(session))
     }
 
     /// Writes bytes at the end of the log as it was read, and takes them in.
@@ -94,49 +95,68 @@ impl Engine {
     }
 
     /// Brings a log into a state that can be appended to: an old version is upgraded, a file without a header is set
-    /// aside. Both keep the old file under another name.
+    /// aside. Both keep the old file under another name, and both are decided again when others were faster.
     pub(crate) fn make_writable(&self, session: &mut Session) -> Result<(), EngineError> {
-        if session.log.header().is_some_and(|header| header.synthetic) {
-            return self.set_aside(session);
-        }
         for _ in 0..ATTEMPTS {
-            if !migrate::is_needed(&session.log) {
+            let outcome = if session.log.header().is_some_and(|header| header.synthetic) {
+                self.set_aside(session)?
+            } else if migrate::is_needed(&session.log) {
+                self.upgrade(session)?
+            } else {
                 return Ok(());
-            }
-            let bytes = self.whole_file(session)?;
-            let upgraded = migrate::upgrade(&session.log, &bytes);
-            let version = session.log.header().map_or(1, |header| header.version);
-            let backup = format!(".v{version}.bak");
-            match self.store.rewrite(session.location(), bytes.len() as u64, &upgraded, &backup) {
-                Ok(()) => {
-                    session.reload()?;
-                    let kept =
-                        format!("upgraded from version {version}; the old file is kept with the suffix {backup}");
-                    session.notices.push(kept);
-                    return Ok(());
-                }
-                Err(StoreError::Moved { .. }) => session.reload()?,
-                Err(error) => return Err(error.into()),
+            };
+            session.reload()?;
+            if let Some(notice) = outcome {
+                session.notices.push(notice);
             }
         }
-        Err(StoreError::Busy { session: session.id().to_string(), seconds: 0 }.into())
+        Err(overtaken(session))
     }
 
-    fn set_aside(&self, session: &mut Session) -> Result<(), EngineError> {
+    /// Upgrades the file and says so, or nothing when it changed since it was read.
+    fn upgrade(&self, session: &Session) -> Result<Option<String>, EngineError> {
         let bytes = self.whole_file(session)?;
+        let version = session.log.header().map_or(1, |header| header.version);
+        let backup = format!(".v{version}.bak");
+        let upgraded = migrate::upgrade(&session.log, &bytes);
+        let said = format!("upgraded from version {version}; the old file is kept beside it ({backup})");
+        self.rewrite(session, &bytes, &upgraded, Some(&backup)).map(|done| done.then_some(said))
+    }
+
+    /// Replaces the file if it is still the one that was read.
+    fn rewrite(&self, session: &Session, old: &[u8], new: &[u8], backup: Option<&str>) -> Result<bool, EngineError> {
+        if old.len() as u64 != session.log.end() {
+            return Ok(false);
+        }
+        match self.store.rewrite(session.location(), session.log.end(), new, backup) {
+            Ok(()) => Ok(true),
+            Err(StoreError::Moved { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Starts a new session in place of a file without a header, which is kept under another name. Files that are no
+    /// sessions at all are left alone.
+    fn set_aside(&self, session: &mut Session) -> Result<Option<String>, EngineError> {
+        let bytes = self.whole_file(session)?;
+        let is_empty = bytes.iter().all(u8::is_ascii_whitespace);
+        if !is_empty && !could_be_session(session) {
+            let reason = "the file is not a session: it has no session header and no entries; nothing was written";
+            return Err(EngineError::Invalid(reason.into()));
+        }
         let fresh = self.create_header_for(session);
         let mut hash = hex::encode(Sha256::digest(&bytes));
         hash.truncate(16);
-        let backup = format!(".corrupt-{hash}");
-        self.store.rewrite(session.location(), bytes.len() as u64, &fresh.to_line(), &backup)?;
-        if let Some(own) = session.sources.first_mut() {
+        let backup = (!is_empty).then(|| format!(".corrupt-{hash}"));
+        let done = self.rewrite(session, &bytes, &fresh.to_line(), backup.as_deref())?;
+        if let (true, Some(own)) = (done, session.sources.first_mut()) {
             own.id = fresh.id;
         }
-        session.reload()?;
-        session.notices.push(format!(
-            "the file had no session header: it is kept with the suffix {backup}, and a new session was started"
-        ));
-        Ok(())
+        Ok(backup.filter(|_| done).map(|backup| {
+            format!(
+                "the file had no session header: it is kept beside this one ({backup}), and a new session was started"
+            )
+        }))
     }
 
     pub(crate) fn whole_file(&self, session: &Session) -> Result<Vec<u8>, EngineError> {
@@ -145,13 +165,14 @@ impl Engine {
         Ok(bytes)
     }
 
-    /// A draft that holds an answer is a session that people look for.
-    fn publish_if_answered(&self, session: &mut Session) -> Result<(), EngineError> {
-        if session.residence() != Residence::Draft || !has_answer(session) {
-            return Ok(());
+    /// A draft that holds an answer is a session that people look for. What was appended is safe either way, so trouble
+    /// with publishing is told, not failed with: the next writer publishes.
+    fn publish_if_answered(&self, session: &mut Session) {
+        if session.residence() != Residence::Draft || !session.has_answer() {
+            return;
         }
         let cwd = session.cwd().to_owned();
-        match self.store.settle(session.location(), &cwd) {
+        let published = match self.store.settle(session.location(), &cwd) {
             Ok(location) => {
                 if let Some(own) = session.sources.first_mut() {
                     *own = location;
@@ -161,6 +182,9 @@ impl Engine {
             // Another writer published it first.
             Err(StoreError::NotFound { .. }) => self.look_up_again(session),
             Err(error) => Err(error.into()),
+        };
+        if let Err(error) = published {
+            session.notices.push(format!("the session stays a draft: {error}"));
         }
     }
 
@@ -168,7 +192,7 @@ impl Engine {
         let log = session.log();
         let leaf = session.leaf();
         let now = self.timestamp();
-        let mut batch = Batch::after(log.tail());
+        let mut batch = Batch::after(session);
         let first = match cursor {
             Cursor::Leaf => leaf.clone(),
             Cursor::At(entry) => Some(entry.clone()),
@@ -186,9 +210,10 @@ impl Engine {
             let parent = match &draft.parent {
                 Parent::Leaf => last.clone(),
                 Parent::Root => None,
-                Parent::Entry(parent) if batch.has(log, parent.as_str()) => Some(parent.clone()),
+                Parent::Entry(parent) if batch.holds(log, parent.as_str()) => Some(parent.clone()),
                 Parent::Entry(parent) => return Err(wrong(format!("the parent {parent} is not in the session"))),
             };
+            check_circle(log, &id, parent.as_ref()).map_err(wrong)?;
             check_targets(session, &batch, draft).map_err(wrong)?;
             batch.push(&draft.body, id.clone(), parent, draft.timestamp.as_deref().unwrap_or(&now));
             if !is_metadata(&draft.body) {
@@ -209,15 +234,45 @@ impl Engine {
             let seq = session.log.seq_of(id.as_str())?;
             Some(Written { id: id.clone(), seq, parent: parent.clone() })
         });
-        let leaves = || session.tree(ramus_model::Scope::Visible).leaves.len();
-        Appended { entries: entries.collect(), sibling_of: batch.sibling.then(leaves) }
+        Appended { entries: entries.collect(), is_sibling: batch.sibling }
     }
 }
 
-/// Says whether a model has answered in the session.
-pub(crate) fn has_answer(session: &Session) -> bool {
-    let log = session.log();
-    log.visible().any(|seq| log.record(seq).is_some_and(|record| record.role == Role::Assistant))
+/// Writers that are outrun again and again give up in the end.
+pub(crate) fn overtaken(session: &Session) -> EngineError {
+    StoreError::Busy { session: session.id().to_string(), seconds: 0 }.into()
+}
+
+/// Says whether a file without a header was a session once: it has entries, or it was damaged beyond telling.
+fn could_be_session(session: &Session) -> bool {
+    let is_named_so = session.location().path.as_ref().is_none_or(|path| path.extension() == Some("jsonl".as_ref()));
+    let foreign = |finding: &Finding| finding.kind == FindingKind::NotAnEntry;
+    is_named_so && (!session.log.is_empty() || !session.log.findings().iter().any(foreign))
+}
+
+impl Session {
+    /// Says whether a model has answered in this session. Entries that were looked at are not looked at again.
+    pub(crate) fn has_answer(&mut self) -> bool {
+        let is_answer = |seq: Seq| self.log.record(seq).is_some_and(|record| record.role == Role::Assistant);
+        let found = self.log.seqs().skip(self.unanswered).find(|seq| is_answer(*seq) && self.log.belongs(*seq));
+        if found.is_none() {
+            self.unanswered = self.log.len();
+        }
+        found.is_some()
+    }
+}
+
+/// Refuses an entry that others already wait for as their parent when it would hang from one of them.
+fn check_circle(log: &Log, id: &EntryId, parent: Option<&EntryId>) -> Result<(), String> {
+    let waiting: Vec<Seq> = log.awaiting(id.as_str()).collect();
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    let parent = parent.and_then(|parent| log.seq_of(parent.as_str()));
+    match log.ancestors(parent).find(|seq| waiting.contains(seq)) {
+        Some(seq) => Err(format!("{id} is the missing parent of {} and cannot hang from it", log.id(seq))),
+        None => Ok(()),
+    }
 }
 
 /// Entries that hold for the session hang from the leaf and never become it.
@@ -254,13 +309,17 @@ struct Batch {
 }
 
 impl Batch {
-    /// A last line without a newline is closed first, so that nothing is glued to it.
-    fn after(tail: Tail) -> Self {
-        let bytes = if tail == Tail::Ended { Vec::new() } else { b"\n".to_vec() };
-        Self { bytes, written: Vec::new(), ids: HashSet::new(), sibling: false }
+    fn after(session: &Session) -> Self {
+        Self { bytes: close_tail(session), written: Vec::new(), ids: HashSet::new(), sibling: false }
     }
 
-    fn has(&self, log: &ramus_model::Log, id: &str) -> bool {
+    /// Says whether an entry can hang from this one: it is in the batch or part of the session.
+    fn holds(&self, log: &Log, id: &str) -> bool {
+        self.ids.contains(id) || log.seq_of(id).is_some_and(|seq| log.belongs(seq))
+    }
+
+    /// Says whether an id is taken.
+    fn has(&self, log: &Log, id: &str) -> bool {
         self.ids.contains(id) || log.seq_of(id).is_some()
     }
 

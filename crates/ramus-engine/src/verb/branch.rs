@@ -57,7 +57,8 @@ impl Engine {
 /// Only entries of the conversation can be continued from.
 pub(crate) fn branch_target(session: &Session, target: Seq) -> Result<EntryId, EngineError> {
     let id = session.entry_id(target);
-    if !session.log().record(target).is_some_and(Record::is_visible) {
+    let log = session.log();
+    if !log.record(target).is_some_and(Record::is_visible) || !log.belongs(target) {
         let reason = format!("{id} is not part of the conversation: it is a label, metadata, or was replaced");
         return Err(EngineError::Invalid(reason));
     }

@@ -1,7 +1,7 @@
 //! `create`: a new session, which stays a draft until a model has answered in it.
 
 use ramus_model::{Body, CURRENT_VERSION, EntryId, Header, RamusHeader, SessionId};
-use ramus_store::NewLog;
+use ramus_store::{NewLog, Residence};
 use serde_json::Value;
 
 use crate::engine::Engine;
@@ -61,10 +61,15 @@ impl Engine {
 }
 
 impl Engine {
-    /// A header for a file whose own could not be read.
+    /// A header for a file whose own could not be read. In our home a file is found by the id in its name, so that one is
+    /// kept.
     pub(crate) fn create_header_for(&self, session: &Session) -> Header {
         Header {
-            id: new_session_id(),
+            id: if session.residence() == Residence::InPlace {
+                new_session_id()
+            } else {
+                session.location().id.clone()
+            },
             timestamp: self.timestamp(),
             cwd: session.cwd().to_owned(),
             ramus: RamusHeader { engine: Some(engine_version()), ..RamusHeader::default() },
@@ -95,11 +100,17 @@ pub(crate) fn new_entry_id(taken: impl Fn(&str) -> bool) -> EntryId {
     EntryId::new(uuid::Uuid::new_v4().simple().to_string())
 }
 
+/// The longest title; it stands in the header, which is read whenever sessions are looked for.
+const MAX_TITLE: usize = 4096;
+
 /// Cleans a title and refuses an empty one.
 pub(crate) fn check_title(title: &str) -> Result<String, EngineError> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
         return Err(EngineError::Invalid("a title cannot be empty".into()));
+    }
+    if title.len() > MAX_TITLE {
+        return Err(EngineError::Invalid(format!("a title can have at most {MAX_TITLE} bytes, not {}", title.len())));
     }
     Ok(title)
 }

@@ -63,7 +63,8 @@ impl Engine {
     fn kin(&self) -> Result<Vec<Kin>, EngineError> {
         let mut kin = Vec::new();
         for location in self.store.list()? {
-            let Some(header) = header_of(self.store.as_ref(), &location)? else { continue };
+            // What cannot be read stands on nothing that could be kept for it.
+            let Ok(Some(header)) = header_of(self.store.as_ref(), &location) else { continue };
             let origin = header.ramus.forked_from.map(|fork| fork.origin.session);
             kin.push(Kin { location, parent: header.ramus.parent, origin });
         }

@@ -4,7 +4,7 @@ use ramus_model::{Depth, Finding, FindingKind, Severity};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{Session, load};
+use crate::session::{Session, load_among};
 
 /// What a thorough reading found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +19,10 @@ pub struct Diagnosis {
     pub salvaged: usize,
     /// How many ranges of bytes could not be read.
     pub unreadable: usize,
-    /// Everything that was noticed.
+    /// What was noticed, the first ten thousand.
     pub findings: Vec<Finding>,
+    /// How many findings there were beyond those.
+    pub more_findings: usize,
 }
 
 /// One session of many, and what examining it came to.
@@ -47,9 +49,11 @@ impl Engine {
 
     /// Examines every session of the home. A session that cannot be opened is reported with the others.
     pub fn doctor_all(&self) -> Result<Vec<Examined>, EngineError> {
-        let all = self.store.list()?.into_iter().map(|location| {
+        let known = self.store.list()?;
+        let all = known.iter().map(|location| {
             let session = location.id.to_string();
-            let outcome = load(&self.store, location, Depth::Whole).map(|session| diagnose(&session));
+            let outcome =
+                load_among(&self.store, location.clone(), Depth::Whole, &known).map(|session| diagnose(&session));
             Examined { session, outcome }
         });
         Ok(all.collect())
@@ -73,5 +77,6 @@ fn diagnose(session: &Session) -> Diagnosis {
         salvaged: session.log().salvaged(),
         unreadable,
         findings,
+        more_findings: session.log().more_findings(),
     }
 }

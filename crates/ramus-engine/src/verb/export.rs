@@ -5,7 +5,7 @@ use ramus_model::{CURRENT_VERSION, Header, RamusHeader, Seq, migrate};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::Session;
+use crate::session::{Session, load_shared};
 use crate::verb::fork::copied_path;
 
 impl Engine {
@@ -29,17 +29,18 @@ impl Engine {
             },
             ..header.clone()
         };
-        let mut out = standalone.to_line();
-        out.extend(copied_path(session, fork_point(session)?)?);
+        // What the fork's own entries supersede comes with them: the shared part is copied as it was when it was forked.
+        let shared = load_shared(session)?;
+        let mut out = copied_path(&shared, fork_point(&shared, session)?, standalone.to_line())?;
         out.extend(own_entries(&bytes));
         Ok(out)
     }
 }
 
 /// The entry of the origin that the fork continues from.
-fn fork_point(session: &Session) -> Result<Seq, EngineError> {
+fn fork_point(shared: &Session, session: &Session) -> Result<Seq, EngineError> {
     let origin = session.lineage().forked_from;
-    let entry = origin.and_then(|origin| session.log().seq_of(origin.entry.as_str()));
+    let entry = origin.and_then(|origin| shared.log().seq_of(origin.entry.as_str()));
     entry.ok_or_else(|| EngineError::Corrupt("the entry this session was forked from is gone".into()))
 }
 

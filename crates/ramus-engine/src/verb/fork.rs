@@ -3,13 +3,14 @@
 //! No entry is copied: the fork names its origin and how much of it existed, and that much never changes. Files that
 //! belong to other programs may be rewritten by them, so those are forked by copying the path.
 
-use ramus_model::{CURRENT_VERSION, EntryId, ForkedFrom, Header, Origin, RamusHeader, Seq};
+use ramus_model::{
+    Body, CURRENT_VERSION, Depth, EntryId, ForkedFrom, Header, Log, Origin, RamusHeader, Role, Seq, migrate,
+};
 use ramus_store::{NewLog, Placement, Residence};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{Session, load};
-use crate::verb::append::has_answer;
+use crate::session::{MAX_FORK_DEPTH, Session, load};
 use crate::verb::branch::branch_target;
 use crate::verb::create::{check_title, engine_version, new_entry_id, new_session_id, title_body};
 
@@ -30,7 +31,10 @@ impl Engine {
         };
         let timestamp = self.timestamp();
         let from = Origin { session: origin.id().clone(), entry: entry_id.clone() };
-        let by_copy = origin.residence() == Residence::InPlace;
+        // An origin that will be rewritten, by its owner or by its upgrade, cannot be referred to.
+        let by_copy = origin.residence() == Residence::InPlace
+            || migrate::is_needed(origin.log())
+            || origin.sources.len() > MAX_FORK_DEPTH;
         let ramus = if by_copy {
             RamusHeader { copied_from: Some(from), ..RamusHeader::default() }
         } else {
@@ -50,29 +54,41 @@ impl Engine {
         };
         let mut bytes = header.to_line();
         if by_copy {
-            bytes.extend(copied_path(origin, entry)?);
+            bytes = copied_path(origin, entry, bytes)?;
         }
         let named = new_entry_id(|id| origin.log().seq_of(id).is_some());
         bytes.extend(title_body(&title).to_line(&named, Some(&entry_id), &timestamp));
         let placement = if has_answer_on(origin, entry) { Placement::Published } else { Placement::Draft };
         let new = NewLog { id: header.id.clone(), cwd: &header.cwd, timestamp: &timestamp, placement };
         let location = self.store.create(&new, &bytes)?;
-        load(&self.store, location, ramus_model::Depth::Envelope)
+        load(&self.store, location, Depth::Envelope)
     }
 }
 
 fn has_answer_on(origin: &Session, entry: Seq) -> bool {
     let log = origin.log();
-    let on_path = |seq: Seq| log.record(seq).is_some_and(|record| record.role == ramus_model::Role::Assistant);
-    has_answer(origin) && log.ancestors(Some(entry)).any(on_path)
+    log.ancestors(Some(entry)).any(|seq| log.record(seq).is_some_and(|record| record.role == Role::Assistant))
 }
 
-/// The stored lines of the path to `entry`, and of the labels of its entries, ready to stand in another file.
-pub(crate) fn copied_path(origin: &Session, entry: Seq) -> Result<Vec<u8>, EngineError> {
+/// Appends to `header` the stored lines of the path to `entry`, and the labels of its entries, so that the file stands on
+/// its own.
+pub(crate) fn copied_path(origin: &Session, entry: Seq, header: Vec<u8>) -> Result<Vec<u8>, EngineError> {
     let log = origin.log();
-    let mut bytes = Vec::new();
-    for seq in log.path(Some(entry)) {
-        bytes.extend(standalone_line(origin, seq)?);
+    let mut bytes = header;
+    let path = log.path(Some(entry));
+    for seq in &path {
+        bytes.extend(standalone_line(origin, *seq)?);
+    }
+    // Labels stand anywhere in the log; those that did not come along on the path are written again.
+    let copy = Log::from_bytes(&bytes, Depth::Envelope);
+    let timestamp = log.header().map(|header| header.timestamp.clone()).unwrap_or_default();
+    for seq in path {
+        let (id, label) = (log.id(seq), log.facts().label(log.id(seq)));
+        if let Some(label) = label.filter(|label| copy.facts().label(id) != Some(*label)) {
+            let body = Body::new("label", [("targetId", id.into()), ("label", label.into())]);
+            let name = new_entry_id(|id| log.seq_of(id).is_some());
+            bytes.extend(body.to_line(&name, Some(&origin.entry_id(entry)), &timestamp));
+        }
     }
     Ok(bytes)
 }
@@ -92,7 +108,7 @@ fn standalone_line(origin: &Session, seq: Seq) -> Result<Vec<u8>, EngineError> {
         return Ok([line, b"\n".to_vec()].concat());
     }
     // A later version, a version 1 entry, or one whose parent was cut off: same body, the envelope it has in the tree.
-    let body = raw.and_then(ramus_model::Body::of_record);
+    let body = raw.and_then(Body::of_record);
     let body = body.ok_or_else(|| EngineError::Corrupt(format!("entry {} is damaged", log.id(seq))))?;
     let parent = parent.map(|parent| EntryId::from(log.id(parent)));
     Ok(body.to_line(&EntryId::from(log.id(seq)), parent.as_ref(), &stored("timestamp").unwrap_or_default()))

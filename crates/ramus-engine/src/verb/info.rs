@@ -166,11 +166,11 @@ impl Session {
             let written = raw.field("timestamp").and_then(Raw::text).and_then(|text| time::parse(&text));
             survey.newest = survey.newest.max(message.timestamp.or(written));
             if let Some(usage) = message.answer.and_then(|answer| answer.usage) {
-                survey.usage.input += usage.input;
-                survey.usage.output += usage.output;
-                survey.usage.cache_read += usage.cache_read;
-                survey.usage.cache_write += usage.cache_write;
-                survey.usage.cost_micros += usage.cost_micros;
+                add(&mut survey.usage.input, usage.input);
+                add(&mut survey.usage.output, usage.output);
+                add(&mut survey.usage.cache_read, usage.cache_read);
+                add(&mut survey.usage.cache_write, usage.cache_write);
+                add(&mut survey.usage.cost_micros, usage.cost_micros);
             }
         }
         Ok(survey)
@@ -183,4 +183,9 @@ impl Session {
             None => Ok(None),
         }
     }
+}
+
+/// Adds up numbers that come from files, which can be any.
+fn add(total: &mut u64, part: u64) {
+    *total = total.saturating_add(part);
 }

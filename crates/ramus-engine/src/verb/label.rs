@@ -17,7 +17,13 @@ impl Engine {
         let id = branch_target(session, target)?;
         let mut members = vec![("targetId", Value::from(id.as_str()))];
         if let Some(name) = name {
-            members.push(("label", Value::from(check_label(name)?)));
+            let name = check_label(name)?;
+            if session.log().seq_of(name).is_some() {
+                return Err(EngineError::Invalid(format!(
+                    "{name:?} is the id of an entry and would never find this one"
+                )));
+            }
+            members.push(("label", Value::from(name)));
         }
         let draft = Draft::new(Body::new("label", members));
         let appended = self.append(session, &[draft], &Cursor::Leaf)?;

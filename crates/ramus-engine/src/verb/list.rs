@@ -5,7 +5,7 @@ use ramus_store::{Residence, StoreError};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::load;
+use crate::session::load_among;
 use crate::verb::info::SessionInfo;
 
 /// Which directories' sessions are listed.
@@ -65,9 +65,11 @@ impl Engine {
     /// Lists sessions by the time of their newest message; files that cannot be read are named, not dropped.
     pub fn list(&self, filter: &Filter) -> Result<Listing, EngineError> {
         let mut listing = Listing::default();
-        for location in self.store.list()? {
+        let known = self.store.list()?;
+        for location in &known {
             let name = location.id.to_string();
-            match load(&self.store, location, Depth::Envelope).and_then(|session| session.info()) {
+            match load_among(&self.store, location.clone(), Depth::Envelope, &known).and_then(|session| session.info())
+            {
                 Ok(info) => listing.take(info, filter),
                 // Deleted or published while we were looking.
                 Err(EngineError::Store(StoreError::NotFound { .. })) => {}

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ramus_model::{Depth, SessionId};
-use ramus_store::Location;
+use ramus_store::{Location, StoreError};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -22,7 +22,13 @@ impl Engine {
 
     /// Like [`Engine::open`], checking as much as `depth` says.
     pub fn open_at(&self, reference: &str, cwd: &str, depth: Depth) -> Result<Session, EngineError> {
-        load(&self.store, self.locate(reference, cwd)?, depth)
+        match load(&self.store, self.locate(reference, cwd)?, depth) {
+            // A draft that was published between looking and reading is found at the second look.
+            Err(EngineError::Store(StoreError::NotFound { .. })) => {
+                load(&self.store, self.locate(reference, cwd)?, depth)
+            }
+            result => result,
+        }
     }
 
     /// Says whether a reference names a session, without reading its log.

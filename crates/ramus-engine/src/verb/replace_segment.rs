@@ -6,13 +6,14 @@
 
 use ramus_model::json::Raw;
 use ramus_model::segment::{self, Plan};
-use ramus_model::{Body, EntryId, Seq};
+use ramus_model::{Body, EntryId, Kind, Record, Seq, Tail};
 use ramus_store::StoreError;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
+use crate::verb::append::{ATTEMPTS, overtaken};
 use crate::verb::create::new_entry_id;
 
 /// What replacing a segment did.
@@ -61,7 +62,7 @@ impl Engine {
         lines: impl Fn(&Self, &Session) -> Result<(Vec<u8>, T), EngineError>,
     ) -> Result<T, EngineError> {
         self.make_writable(session)?;
-        loop {
+        for _ in 0..ATTEMPTS {
             let (bytes, outcome) = lines(self, session)?;
             match self.write(session, &bytes) {
                 Ok(()) => return Ok(outcome),
@@ -70,6 +71,7 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
         }
+        Err(overtaken(session))
     }
 
     fn segment_lines(&self, session: &Session, plan: &Plan, text: &str) -> Result<(Vec<u8>, Replaced), EngineError> {
@@ -91,17 +93,11 @@ impl Engine {
         );
         let mut bytes = close_tail(session);
         bytes.extend(body.to_line(&replacement, parent.as_ref(), &now));
-        for seq in &plan.reparented {
-            bytes.extend(moved_line(session, *seq, Some(&replacement))?);
+        for version in later_versions(session, plan, &replacement)? {
+            bytes.extend(version);
         }
-        let visible: Vec<Seq> = plan
-            .reparented
-            .iter()
-            .copied()
-            .filter(|seq| session.log().record(*seq).is_some_and(ramus_model::Record::is_visible))
-            .collect();
-        let replaced =
-            Replaced { replacement: replacement.clone(), replaced: names(&plan.replaced), reparented: names(&visible) };
+        let (gone, moved) = (names(&plan.replaced), names(&plan.reparented));
+        let replaced = Replaced { replacement: replacement.clone(), replaced: gone, reparented: moved };
         // The record of the operation comes last and hangs from the leaf, so that every reader lands on the right path.
         let leaf = if plan.leaf_moves { Some(replacement.clone()) } else { session.leaf() };
         let record = fresh(&[&replacement]);
@@ -110,7 +106,7 @@ impl Engine {
             "client": self.client,
             "replacement": replacement.as_str(),
             "replaced": strings(&replaced.replaced),
-            "reparented": strings(&names(&plan.reparented)),
+            "reparented": strings(&replaced.reparented),
         });
         bytes.extend(Body::ramus("segment", data).to_line(&record, leaf.as_ref(), &now));
         Ok((bytes, replaced))
@@ -121,18 +117,43 @@ fn strings(ids: &[EntryId]) -> Vec<&str> {
     ids.iter().map(EntryId::as_str).collect()
 }
 
-/// What must come before the first line: a newline when the last one has none.
+/// What must come before the first line. A record without a newline gets one; what is left of a torn one is closed so that
+/// no reader, however hasty, takes it for a record.
 pub(crate) fn close_tail(session: &Session) -> Vec<u8> {
-    if session.log().tail() == ramus_model::Tail::Ended { Vec::new() } else { b"\n".to_vec() }
+    match session.log().tail() {
+        Tail::Ended => Vec::new(),
+        Tail::Unended => b"\n".to_vec(),
+        Tail::Torn => b"!\n".to_vec(),
+    }
 }
 
-/// The line of an entry again, with another parent, as its later version.
-fn moved_line(session: &Session, seq: Seq, parent: Option<&EntryId>) -> Result<Vec<u8>, EngineError> {
-    let line = session.line(seq)?;
-    let raw = Raw::parse(&line);
-    let timestamp = raw.and_then(|raw| raw.field("timestamp")).and_then(Raw::text).unwrap_or_default();
-    let body = raw.and_then(Body::of_record);
-    let damaged = || EngineError::Corrupt(format!("entry {} is damaged and cannot be moved", session.entry_id(seq)));
-    let body = body.ok_or_else(damaged)?.superseding();
-    Ok(body.to_line(&session.entry_id(seq), parent, &timestamp))
+/// The entries that change with a segment, as their later versions: those that hung from it get the replacement as their
+/// parent, and compactions that kept from inside it keep from the replacement.
+fn later_versions(session: &Session, plan: &Plan, replacement: &EntryId) -> Result<Vec<Vec<u8>>, EngineError> {
+    let log = session.log();
+    let replaced = |id: &str| plan.replaced.iter().any(|seq| log.id(*seq) == id);
+    let mut versions = Vec::new();
+    for seq in log.visible().filter(|seq| !plan.replaced.contains(seq)) {
+        let moves = plan.reparented.binary_search(&seq).is_ok();
+        let compacts = log.record(seq).is_some_and(|record| record.kind == Kind::Compaction);
+        if !moves && !compacts {
+            continue;
+        }
+        let line = session.line(seq)?;
+        let raw = Raw::parse(&line);
+        let text = |name| raw.and_then(|raw| raw.field(name)).and_then(Raw::text);
+        let keeps_inside = compacts && text("firstKeptEntryId").is_some_and(|kept| replaced(&kept));
+        if !moves && !keeps_inside {
+            continue;
+        }
+        let damaged = || EngineError::Corrupt(format!("entry {} is damaged and cannot be moved", log.id(seq)));
+        let mut body = raw.and_then(Body::of_record).ok_or_else(damaged)?.superseding();
+        if keeps_inside {
+            body = body.with("firstKeptEntryId", &replacement.as_str().into());
+        }
+        let stored = log.record(seq).and_then(Record::parent).map(|parent| session.entry_id(parent));
+        let parent = if moves { Some(replacement.clone()) } else { stored };
+        versions.push(body.to_line(&session.entry_id(seq), parent.as_ref(), &text("timestamp").unwrap_or_default()));
+    }
+    Ok(versions)
 }

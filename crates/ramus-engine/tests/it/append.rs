@@ -74,7 +74,7 @@ fn a_cursor_that_was_overtaken_makes_a_sibling_and_leaves_the_leaf_alone() {
         let mut faster = home.reopened(&session);
         home.engine.say(&mut faster, Say::user("faster")).unwrap();
         let appended = home.engine.append(&mut session, &drafts(&[message("slower")]), &cursor).unwrap();
-        assert_eq!(appended.sibling_of, Some(2), "{}", home.name);
+        assert!(appended.is_sibling, "{}", home.name);
         let session = home.reopened(&session);
         assert_eq!(path(&session), ["1", "faster"]);
         assert_eq!(session.tree(Scope::Visible).leaves.len(), 2);
@@ -88,7 +88,7 @@ fn a_cursor_at_the_leaf_moves_on_with_it() {
         let mut session = home.saying(&["1"]);
         let cursor = Cursor::At(session.leaf().unwrap());
         let appended = home.engine.append(&mut session, &drafts(&[message("2")]), &cursor).unwrap();
-        assert_eq!(appended.sibling_of, None, "{}", home.name);
+        assert!(!appended.is_sibling, "{}", home.name);
         assert_eq!(path(&session), ["1", "2"]);
     }
 }
@@ -267,5 +267,50 @@ proptest! {
                 prop_assert_eq!(log.record(seq).and_then(ramus_model::Record::parent), session.log().record(seq).and_then(ramus_model::Record::parent));
             }
         }
+    }
+}
+
+#[test]
+fn an_entry_cannot_close_a_circle() {
+    for home in homes() {
+        let mut session = home.session();
+        let orphan = r#"{"type":"message","id":"o1","parentId":null,"message":{"role":"user","content":"x"}}"#;
+        home.engine.append(&mut session, &drafts(&[orphan.to_owned()]), &Cursor::Leaf).unwrap();
+        // Another program names a parent that is not there.
+        let line = "{\"type\":\"message\",\"id\":\"o2\",\"parentId\":\"zz\",\"timestamp\":\"2026-02-16T10:21:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"y\"}}\n";
+        home.store.append(session.location(), home.bytes(&session).len() as u64, line.as_bytes()).unwrap();
+        let mut session = home.reopened(&session);
+        let closing = r#"{"type":"message","id":"zz","parentId":"o2","message":{"role":"user","content":"z"}}"#;
+        let refused = home.engine.append(&mut session, &drafts(&[closing.to_owned()]), &Cursor::Leaf);
+        assert!(matches!(refused, Err(EngineError::InvalidLine { .. })), "{}: {refused:?}", home.name);
+        // As a root it is welcome, and what waited for it hangs from it at once.
+        let root = closing.replace("\"o2\"", "null");
+        home.engine.append(&mut session, &drafts(&[root]), &Cursor::Leaf).unwrap();
+        let o2 = session.resolve("o2").unwrap();
+        assert_eq!(session.log().record(o2).unwrap().parent(), session.log().seq_of("zz"));
+    }
+}
+
+#[test]
+fn trouble_with_publishing_does_not_fail_what_was_written() {
+    let home = jsonl();
+    let mut session = home.saying(&["1"]);
+    // Something is in the way of the directory the session would be published to.
+    std::fs::write(home.directory.path().join("home/sessions"), "in the way").unwrap();
+    home.engine.say(&mut session, Say::assistant("2")).unwrap();
+    assert!(session.notices().iter().any(|notice| notice.contains("stays a draft")), "{:?}", session.notices());
+    std::fs::remove_file(home.directory.path().join("home/sessions")).unwrap();
+    home.engine.say(&mut session, Say::user("3")).unwrap();
+    assert_eq!(session.residence(), ramus_store::Residence::Published, "the next writer publishes");
+}
+
+#[test]
+fn huge_numbers_of_tokens_are_only_numbers() {
+    for home in homes() {
+        let mut session = home.session();
+        let huge = r#"{"type":"message","message":{"role":"assistant","content":[],"usage":{"input":18446744073709551615,"output":18446744073709551615,"cacheRead":18446744073709551615,"cost":{"total":1e300}}}}"#;
+        home.engine.append(&mut session, &drafts(&[huge.to_owned(), huge.to_owned()]), &Cursor::Leaf).unwrap();
+        assert_eq!(session.info().unwrap().usage.input, u64::MAX, "{}", home.name);
+        session.messages(session.log().leaf(), None, None).unwrap();
     }
 }

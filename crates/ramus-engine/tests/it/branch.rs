@@ -99,5 +99,7 @@ fn labels_name_entries_and_can_be_cleared() {
         for bad in ["", "  ", "a@b", "#1", "--", "x\u{1b}[0m"] {
             assert!(home.engine.label(&mut session, one, Some(bad)).is_err(), "{bad:?}");
         }
+        let id = session.entry_id(saying(&session, "2"));
+        assert!(home.engine.label(&mut session, one, Some(id.as_str())).is_err(), "an id is no label");
     }
 }

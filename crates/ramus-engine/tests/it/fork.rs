@@ -141,3 +141,68 @@ fn children_stay_or_go_with_their_parent() {
         assert!(left.contains(bystander.id()) && left.contains(child.id()) && left.len() == 2);
     }
 }
+
+#[test]
+fn a_fork_cannot_be_taken_to_what_it_does_not_show() {
+    for home in homes() {
+        let session = home.saying(&["1", "2", "3", "4"]);
+        let four = saying(&session, "4");
+        let mut fork = home.engine.fork(&session, saying(&session, "2"), &ForkOptions::default()).unwrap();
+        assert_eq!(fork.resolve("#4").unwrap_err().kind(), ErrorKind::NotFound, "{}", home.name);
+        assert_eq!(fork.resolve(session.entry_id(four).as_str()).unwrap_err().kind(), ErrorKind::NotFound);
+        assert!(home.engine.branch(&mut fork, four).is_err());
+        let line = format!(
+            r#"{{"type":"message","parentId":"{}","message":{{"role":"user","content":"x"}}}}"#,
+            session.entry_id(four)
+        );
+        let draft = ramus_model::Draft::parse(line.as_bytes()).unwrap();
+        assert!(home.engine.append(&mut fork, &[draft], &ramus_engine::Cursor::Leaf).is_err());
+    }
+}
+
+#[test]
+fn an_export_has_every_entry_once_and_its_labels() {
+    for home in homes() {
+        let mut session = home.saying(&["1", "2", "3", "4"]);
+        let two = saying(&session, "2");
+        home.engine.label(&mut session, two, Some("here")).unwrap();
+        let mut fork = home.engine.fork(&session, saying(&session, "4"), &ForkOptions::default()).unwrap();
+        let three = saying(&fork, "3");
+        home.engine.replace_segment(&mut fork, three, three, "short").unwrap();
+        let log = clean(&home.engine.export(&fork).unwrap());
+        let named: Vec<_> = log.facts().labelled("here").map(ToString::to_string).collect();
+        assert_eq!(named, [session.entry_id(two).to_string()], "{}", home.name);
+        let file = home.directory.path().join("exported.jsonl");
+        std::fs::write(&file, home.engine.export(&fork).unwrap()).unwrap();
+        assert_eq!(path(&jsonl().engine.open(file.to_str().unwrap(), "/").unwrap()), ["1", "2", "short", "4"]);
+    }
+}
+
+#[test]
+fn forks_of_forks_have_no_end() {
+    for home in homes() {
+        let mut session = home.saying(&["0"]);
+        for n in 1..70 {
+            session = home
+                .engine
+                .fork(&session, session.log().leaf().unwrap(), &ForkOptions { title: Some("x".into()) })
+                .unwrap();
+            home.engine.say(&mut session, Say::user(n.to_string())).unwrap();
+        }
+        assert_eq!(path(&home.reopened(&session)).len(), 70, "{}", home.name);
+        assert!(!home.reopened(&session).log().is_damaged());
+    }
+}
+
+#[test]
+fn titles_that_would_hide_the_fork_link_are_refused() {
+    for home in homes() {
+        let session = home.saying(&["1"]);
+        let one = saying(&session, "1");
+        let long = ForkOptions { title: Some("x".repeat(5000)) };
+        assert!(home.engine.fork(&session, one, &long).is_err(), "{}", home.name);
+        let fork = home.engine.fork(&session, one, &ForkOptions { title: Some("x".repeat(4096)) }).unwrap();
+        assert_eq!(path(&home.reopened(&fork)), ["1"]);
+        assert!(home.engine.delete(&session, Children::Orphan, false).is_err());
+    }
+}

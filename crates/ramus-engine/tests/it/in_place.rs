@@ -108,3 +108,115 @@ fn what_belongs_to_others_is_neither_moved_nor_deleted() {
     assert!(home.engine.move_to(&mut session, "/elsewhere").is_err());
     assert_eq!(fs::read_to_string(&name).unwrap(), V1);
 }
+
+#[test]
+fn writers_at_a_file_without_a_header_lose_nothing() {
+    let entries = "{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-02-16T10:21:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"one\"}}\n";
+    for round in 0..10 {
+        let home = jsonl();
+        let name = file(&home, "headless.jsonl", entries);
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let (home, name) = (&home, &name);
+                scope.spawn(move || {
+                    let mut session = home.engine.open(name, "/").unwrap();
+                    home.engine.say(&mut session, Say::user(writer.to_string())).unwrap();
+                });
+            }
+        });
+        let mut said = path(&home.engine.open(&name, "/").unwrap());
+        said.sort();
+        assert_eq!(said, ["0", "1", "2", "3"], "round {round}");
+    }
+}
+
+#[test]
+fn writers_at_an_old_file_lose_nothing() {
+    for round in 0..10 {
+        let home = jsonl();
+        let name = file(&home, "old.jsonl", V1);
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let (home, name) = (&home, &name);
+                scope.spawn(move || {
+                    let mut session = home.engine.open(name, "/").unwrap();
+                    home.engine.say(&mut session, Say::user(writer.to_string())).unwrap();
+                });
+            }
+        });
+        assert_eq!(path(&home.engine.open(&name, "/").unwrap()).len(), 6, "round {round}");
+    }
+}
+
+#[test]
+fn files_that_are_no_sessions_are_left_alone() {
+    let home = jsonl();
+    for (name, content) in [
+        ("notes.txt", "buy milk\n"),
+        ("data.jsonl", "{\"a\":1}\n[2]\n"),
+        (
+            "bare.txt",
+            "{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-02-16T10:21:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}\n",
+        ),
+    ] {
+        let name = file(&home, name, content);
+        let mut session = home.engine.open(&name, "/").unwrap();
+        assert!(home.engine.say(&mut session, Say::user("hi")).is_err(), "{name}");
+        assert_eq!(fs::read_to_string(&name).unwrap(), content);
+    }
+    let empty = file(&home, "empty.jsonl", "");
+    let mut session = home.engine.open(&empty, "/").unwrap();
+    home.engine.say(&mut session, Say::user("hi")).unwrap();
+    assert_eq!(path(&home.engine.open(&empty, "/").unwrap()), ["hi"]);
+    let beside = fs::read_dir(home.directory.path())
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("corrupt"));
+    assert_eq!(beside.count(), 0, "an empty file needs no backup");
+}
+
+#[test]
+fn a_session_of_the_home_that_lost_its_header_is_still_found() {
+    let home = jsonl();
+    let mut session = home.saying(&["1"]);
+    home.engine.say(&mut session, Say::assistant("2")).unwrap();
+    let file = session.location().path.clone().unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.split_once('\n').unwrap().1).unwrap();
+    let mut session = home.reopened(&session);
+    assert_eq!(path(&session), ["1", "2"]);
+    home.engine.say(&mut session, Say::user("new")).unwrap();
+    assert_eq!(path(&home.reopened(&session)), ["new"]);
+    let listed = home.engine.list(&ramus_engine::Filter { drafts: true, ..Default::default() }).unwrap();
+    assert_eq!(listed.sessions[0].id, *session.id());
+}
+
+#[test]
+fn a_fork_of_an_old_file_in_the_home_survives_its_upgrade() {
+    let home = jsonl();
+    let directory = home.directory.path().join("home/sessions/--x--");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("2026-02-16T10-20-30-000Z_old.jsonl"), V1).unwrap();
+    let mut origin =
+        home.engine.open(directory.join("2026-02-16T10-20-30-000Z_old.jsonl").to_str().unwrap(), "/").unwrap();
+    let fork = home.engine.fork(&origin, saying(&origin, "two"), &ForkOptions::default()).unwrap();
+    home.engine.say(&mut origin, Say::user("three")).unwrap();
+    assert_eq!(path(&home.reopened(&fork)), ["one", "two"]);
+}
+
+#[test]
+fn what_is_torn_behind_a_brace_never_becomes_an_entry() {
+    let home = jsonl();
+    let header =
+        "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-02-16T10:20:30.000Z\",\"cwd\":\"/x\"}\n";
+    let whole = "{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-02-16T10:21:01.000Z\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"toolCall\",\"id\":\"c\",\"name\":\"b\",\"arguments\":{\"x\":{}}}],\"usage\":{\"cost\":{\"total\":0}},\"stopReason\":\"stop\"}}";
+    for cut in 1..whole.len() {
+        let name = file(&home, "torn.jsonl", &format!("{header}{}", &whole[..cut]));
+        let mut session = home.engine.open(&name, "/").unwrap();
+        let written = home.engine.say(&mut session, Say::user("next")).unwrap();
+        let again = home.engine.open(&name, "/").unwrap();
+        assert_eq!(again.log().len(), 1, "cut at {cut}");
+        assert_eq!(again.log().seq_of(written.id.as_str()), Some(written.seq));
+        home.engine.say(&mut session, Say::user("and more")).unwrap();
+        assert!(!fs::read_to_string(&name).unwrap().contains("\n\n"), "no blank lines");
+    }
+}

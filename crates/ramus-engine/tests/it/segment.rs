@@ -1,6 +1,7 @@
 //! Replacing a segment, on every branch that hung from it.
 
-use ramus_engine::{ErrorKind, Say};
+use ramus_engine::{Cursor, ErrorKind, Say};
+use ramus_model::Draft;
 
 use crate::homes::{clean, homes, path, path_to, saying};
 
@@ -70,5 +71,55 @@ fn what_was_replaced_cannot_be_replaced_or_branched_to_again() {
         home.engine.replace_segment(&mut session, two, two, "short").unwrap();
         assert!(home.engine.replace_segment(&mut session, two, two, "again").is_err(), "{}", home.name);
         assert!(home.engine.branch(&mut session, two).is_err());
+    }
+}
+
+#[test]
+fn a_compaction_that_kept_from_inside_keeps_from_the_replacement() {
+    for home in homes() {
+        let mut session = home.saying(&["1", "2", "3", "4"]);
+        let kept = session.entry_id(saying(&session, "3"));
+        let compaction =
+            format!(r#"{{"type":"compaction","summary":"S","firstKeptEntryId":"{kept}","tokensBefore":9}}"#);
+        home.engine.append(&mut session, &[Draft::parse(compaction.as_bytes()).unwrap()], &Cursor::Leaf).unwrap();
+        home.engine.say(&mut session, Say::user("5")).unwrap();
+        assert_eq!(session.context(session.log().leaf()).unwrap().items.len(), 4);
+        let (two, three) = (saying(&session, "2"), saying(&session, "3"));
+        home.engine.replace_segment(&mut session, two, three, "short").unwrap();
+        let session = home.reopened(&session);
+        // The summary, the replacement, 4 and 5.
+        assert_eq!(session.context(session.log().leaf()).unwrap().items.len(), 4, "{}", home.name);
+        clean(&home.bytes(&session));
+    }
+}
+
+#[test]
+fn titles_and_labels_keep_their_last_word() {
+    for home in homes() {
+        let mut session = home.saying(&["1", "2"]);
+        let (one, two) = (saying(&session, "1"), saying(&session, "2"));
+        home.engine.rename(&mut session, "OLD").unwrap();
+        home.engine.label(&mut session, one, Some("old")).unwrap();
+        home.engine.say(&mut session, Say::user("3")).unwrap();
+        home.engine.rename(&mut session, "NEW").unwrap();
+        home.engine.label(&mut session, one, Some("new")).unwrap();
+        home.engine.replace_segment(&mut session, two, two, "short").unwrap();
+        // Readers that know nothing of later versions take the last title and the last label in the file.
+        let text = String::from_utf8(home.bytes(&session)).unwrap();
+        let last = |needle: &str| text.lines().rfind(|line| line.contains(needle)).unwrap().to_owned();
+        assert!(last("session_info").contains("NEW"), "{}", home.name);
+        assert!(last("\"type\":\"label\"").contains("\"new\""));
+        assert_eq!(home.reopened(&session).title(), "NEW");
+    }
+}
+
+#[test]
+fn a_prefix_still_names_one_entry_when_there_is_a_later_version() {
+    for home in homes() {
+        let mut session = home.saying(&["1", "2", "3"]);
+        let (two, three) = (saying(&session, "2"), saying(&session, "3"));
+        home.engine.replace_segment(&mut session, two, two, "short").unwrap();
+        let prefix = session.entry_id(three).as_str()[..7].to_owned();
+        assert_eq!(session.resolve(&prefix).unwrap(), three, "{}", home.name);
     }
 }

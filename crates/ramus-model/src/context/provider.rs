@@ -4,7 +4,7 @@
 //! its message and in call order (missing ones are closed with an error result); no result without its call; no empty
 //! message; no entry twice. Parts are passed on as they are stored. Repairing a repaired history changes nothing.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use hashbrown::HashMap;
 
@@ -115,13 +115,14 @@ fn speak(message: Raw<'_>, entry: Option<Seq>) -> Option<Outgoing> {
 /// Drops calls that cannot be answered (no id or no name) or repeat an id, and empty text, which providers refuse.
 fn sort_out_calls(parts: Vec<Vec<u8>>) -> (Vec<Vec<u8>>, Vec<Call>) {
     let mut calls: Vec<Call> = Vec::new();
+    let mut known = HashSet::new();
     let mut kept = Vec::with_capacity(parts.len());
     for part in parts {
         let raw = Raw::parse(&part);
         let text = |name| raw.and_then(|raw| raw.field(name)).and_then(Raw::text).unwrap_or_default();
         if matches!(&*text("type"), "toolCall" | "tool_use") {
             let (id, name) = (text("id").into_owned(), text("name").into_owned());
-            if id.is_empty() || name.is_empty() || calls.iter().any(|call| call.id == id) {
+            if id.is_empty() || name.is_empty() || !known.insert(id.clone()) {
                 continue;
             }
             calls.push(Call { id, name });

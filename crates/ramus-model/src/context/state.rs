@@ -1,13 +1,13 @@
 //! The state along a path: models by role, thinking level, mode, injected rules. The last writer on the path wins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
 use super::body;
 use crate::id::Seq;
 use crate::json::Raw;
-use crate::kind::Kind;
+use crate::kind::{Kind, Role};
 use crate::log::{Lines, Log};
 
 /// What holds at the end of a path.
@@ -37,26 +37,33 @@ impl Default for State {
     }
 }
 
-/// Derives the state from the entries of `path` that can change it, which are `changes` in order.
+/// Derives the state from the entries of a path that can change it, which are `changes` in order.
+///
+/// Of a run of answers `changes` names only the last; when that one names no model, `path` has the ones before it.
 pub(super) fn derive<L: Lines + ?Sized>(
     log: &Log,
-    path: &[Seq],
     changes: &[Seq],
+    path: &[Seq],
     lines: &L,
 ) -> Result<State, L::Error> {
     let mut state = State::default();
+    let mut known = HashSet::new();
+    // Where on the path the run of answers before a change began: what lies before it was looked at already.
+    let mut run_start = 0;
     for &seq in changes {
         let Some(record) = log.record(seq) else { continue };
+        if record.kind == Kind::Message {
+            let end =
+                run_start + path.get(run_start..).unwrap_or_default().iter().take_while(|other| **other != seq).count();
+            if let Some(model) = last_model(log, path.get(run_start..=end).unwrap_or_default(), lines)? {
+                state.models.insert("default".to_owned(), model);
+            }
+            run_start = end + 1;
+            continue;
+        }
         let line = body(log, seq, lines)?;
         let Some(raw) = Raw::parse(&line) else { continue };
         match record.kind {
-            Kind::Message => {
-                if let Some(model) = raw.field("message").and_then(answering_model) {
-                    state.models.insert("default".to_owned(), model);
-                } else if let Some(model) = earlier_answer(log, path, seq, lines)? {
-                    state.models.insert("default".to_owned(), model);
-                }
-            }
             Kind::ModelChange => change_model(&mut state, raw),
             Kind::ThinkingLevelChange => {
                 let level = raw.field("thinkingLevel").and_then(Raw::text);
@@ -69,7 +76,7 @@ pub(super) fn derive<L: Lines + ?Sized>(
             }
             Kind::TtsrInjection => {
                 for rule in raw.field("injectedRules").into_iter().flat_map(Raw::items).filter_map(Raw::text) {
-                    if !state.rules.iter().any(|known| *known == rule) {
+                    if known.insert(rule.to_string()) {
                         state.rules.push(rule.into_owned());
                     }
                 }
@@ -80,30 +87,26 @@ pub(super) fn derive<L: Lines + ?Sized>(
     Ok(state)
 }
 
+/// The model that the last answer which names one names, in a stretch of a path.
+fn last_model<L: Lines + ?Sized>(log: &Log, stretch: &[Seq], lines: &L) -> Result<Option<String>, L::Error> {
+    for &seq in stretch.iter().rev() {
+        if log.record(seq).is_none_or(|record| record.role != Role::Assistant) {
+            continue;
+        }
+        let line = body(log, seq, lines)?;
+        let message = Raw::parse(&line).and_then(|raw| raw.field("message"));
+        if let Some(model) = message.and_then(answering_model) {
+            return Ok(Some(model));
+        }
+    }
+    Ok(None)
+}
+
 /// The model an assistant message names.
 fn answering_model(message: Raw<'_>) -> Option<String> {
     let provider = message.field("provider").and_then(Raw::text)?;
     let model = message.field("model").and_then(Raw::text)?;
     Some(format!("{provider}/{model}"))
-}
-
-/// An assistant message that names no model leaves the one before it, back to the last change, in force.
-fn earlier_answer<L: Lines + ?Sized>(log: &Log, path: &[Seq], seq: Seq, lines: &L) -> Result<Option<String>, L::Error> {
-    let before = path.iter().rev().skip_while(|other| **other != seq).skip(1);
-    for &other in before {
-        let Some(record) = log.record(other) else { continue };
-        if record.kind == Kind::ModelChange {
-            break;
-        }
-        if record.kind == Kind::Message && record.role == crate::kind::Role::Assistant {
-            let line = body(log, other, lines)?;
-            let message = Raw::parse(&line).and_then(|raw| raw.field("message"));
-            if let Some(model) = message.and_then(answering_model) {
-                return Ok(Some(model));
-            }
-        }
-    }
-    Ok(None)
 }
 
 /// Takes in a `model_change` of either dialect: `model`, or `provider` and `modelId`.

@@ -67,8 +67,19 @@ impl<'a> Raw<'a> {
     }
 
     /// Iterates over the members of an object; empty for anything else.
-    pub fn fields(self) -> Fields<'a> {
-        Fields { lexer: inside(self, b'{') }
+    pub fn fields(self) -> impl Iterator<Item = (Cow<'a, str>, Raw<'a>)> {
+        self.raw_fields().filter_map(|(key, value)| Some((key.text()?, value)))
+    }
+
+    /// Iterates over the members of an object with their names as spelled, quotes included.
+    pub fn raw_fields(self) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
+        let mut lexer = inside(self, b'{');
+        std::iter::from_fn(move || {
+            let lexer = lexer.as_mut()?;
+            lexer.eat(b',');
+            let key = lexer.key()?;
+            Some((Raw(key), Raw(lexer.value()?)))
+        })
     }
 
     /// Returns the member called `name`; of several, the last, as `JSON.parse` would.
@@ -180,23 +191,6 @@ impl std::fmt::Debug for Raw<'_> {
 /// A lexer just behind the opening bracket, or nowhere when the value is of another shape.
 fn inside(raw: Raw<'_>, open: u8) -> Option<Lexer<'_>> {
     (raw.0.first() == Some(&open)).then(|| Lexer::new(raw.0, 1))
-}
-
-/// The members of an object in stored order.
-pub struct Fields<'a> {
-    lexer: Option<Lexer<'a>>,
-}
-
-impl<'a> Iterator for Fields<'a> {
-    type Item = (Cow<'a, str>, Raw<'a>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let lexer = self.lexer.as_mut()?;
-        lexer.eat(b',');
-        let key = lexer.key()?;
-        let value = lexer.value()?;
-        Some((Raw(key).text()?, Raw(value)))
-    }
 }
 
 /// The elements of an array.

@@ -1,10 +1,33 @@
 //! Parents that are read after their children, and the circles they can form.
 
+use hashbrown::HashMap;
+
 use super::{Log, Status};
-use crate::finding::FindingKind;
-use crate::id::Seq;
+use crate::finding::{Finding, FindingKind};
+use crate::id::{EntryId, Seq};
+
+/// A parent that has been named and not read.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    parent: EntryId,
+    line: u64,
+    offset: u64,
+    reported: bool,
+}
 
 impl Log {
+    /// Remembers that the parent of `child` has not been read yet.
+    pub(super) fn await_parent(&mut self, child: Seq, parent: &str) {
+        let (line, offset) = self.reading.position();
+        let parent = EntryId::from(parent);
+        self.pending.insert(child, Pending { parent, line, offset, reported: false });
+    }
+
+    /// Returns the entries that name `id` as their parent although it is not there.
+    pub fn awaiting(&self, id: &str) -> impl Iterator<Item = Seq> {
+        self.pending.iter().filter(move |(_, pending)| pending.parent.as_str() == id).map(|(child, _)| *child)
+    }
+
     /// Links records to parents that appeared later in the file, cuts circles, reports what is missing.
     ///
     /// A record whose parent was already there cannot close a circle, so only a file with forward references pays for
@@ -13,19 +36,37 @@ impl Log {
         if self.pending.is_empty() {
             return;
         }
-        for (child, parent) in std::mem::take(&mut self.pending) {
-            if let Some(found) = self.ids.find(parent.as_str().as_bytes()) {
+        let mut linked = HashMap::new();
+        let mut waiting: Vec<(Seq, Pending)> = std::mem::take(&mut self.pending).into_iter().collect();
+        waiting.sort_unstable_by_key(|(child, _)| *child);
+        for (child, mut pending) in waiting {
+            if let Some(found) = self.ids.find(pending.parent.as_str().as_bytes()) {
                 self.set_parent(child, Some(found));
-            } else {
-                let detail = format!("entry {} names the parent {parent}, which is not there", self.id(child));
-                self.note(FindingKind::MissingParent, detail);
+                linked.insert(child, pending);
+                continue;
             }
+            if !std::mem::replace(&mut pending.reported, true) {
+                let detail =
+                    format!("entry {} names the parent {}, which is not there", self.id(child), pending.parent);
+                self.report(FindingKind::MissingParent, &pending, detail);
+            }
+            self.pending.insert(child, pending);
+        }
+        if linked.is_empty() {
+            return;
         }
         for child in self.circles() {
             let detail = format!("the parents of entry {} lead back to it; it was made a root", self.id(child));
-            self.note(FindingKind::Cycle, detail);
+            match linked.get(&child) {
+                Some(pending) => self.report(FindingKind::Cycle, pending, detail),
+                None => self.note(FindingKind::Cycle, detail),
+            }
             self.set_parent(child, None);
         }
+    }
+
+    fn report(&mut self, kind: FindingKind, pending: &Pending, detail: String) {
+        self.find(Finding { kind, line: pending.line, offset: pending.offset, detail });
     }
 
     pub(super) fn set_parent(&mut self, child: Seq, parent: Option<Seq>) {

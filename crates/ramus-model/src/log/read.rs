@@ -10,7 +10,7 @@ use crate::body;
 use crate::envelope::{Envelope, Name};
 use crate::finding::{Finding, FindingKind};
 use crate::header::{CURRENT_VERSION, Header, TitleSlot};
-use crate::id::{EntryId, Seq, derived_entry_id};
+use crate::id::{Seq, derived_entry_id};
 use crate::json::{Raw, Shape};
 use crate::kind::{Kind, Marker};
 use crate::line::{Line, Piece, records_in};
@@ -93,6 +93,9 @@ impl Log {
     fn read_line(&mut self, line: Line<'_>) {
         self.reading.line += 1;
         self.reading.offset = line.offset;
+        if line.ended {
+            self.reading.tail = Tail::Ended;
+        }
         if self.read_usual(line) {
             return;
         }
@@ -315,7 +318,7 @@ impl Log {
         }
         let found = self.ids.find(id);
         if found.is_none() {
-            self.pending.push((child, EntryId::new(String::from_utf8_lossy(id))));
+            self.await_parent(child, &String::from_utf8_lossy(id));
         }
         found
     }
@@ -374,15 +377,14 @@ impl Log {
         let Some(original) = original else { return };
         let parent = self.record(latest).and_then(Record::parent);
         // The original's parent may itself still be looked for: the newer word counts.
-        self.pending.retain(|(child, _)| *child != original);
-        for (child, _) in &mut self.pending {
-            if *child == latest {
-                *child = original;
-            }
+        self.pending.remove(&original);
+        if let Some(pending) = self.pending.remove(&latest) {
+            self.pending.insert(original, pending);
         }
         // A parent that is younger than the entry can close a circle; linking at the end looks for that.
         if let Some(parent) = parent.filter(|parent| *parent >= original) {
-            self.pending.push((original, EntryId::from(self.id(parent))));
+            let parent = self.id(parent).to_owned();
+            self.await_parent(original, &parent);
         }
         self.set_parent(original, parent.filter(|parent| *parent < original));
         self.superseded.insert(original, latest);
@@ -426,15 +428,17 @@ impl Log {
     fn miss_header(&mut self) {
         if !self.findings.iter().any(|finding| finding.kind == FindingKind::MissingHeader) {
             let detail = "the file has no session header; its entries are shown read-only".into();
-            self.findings.push(Finding { kind: FindingKind::MissingHeader, line: 1, offset: 0, detail });
+            self.find(Finding { kind: FindingKind::MissingHeader, line: 1, offset: 0, detail });
         }
     }
 }
 
-/// Says whether what lies behind the envelope looks like the rest of the same record: it closes the object, and there is
-/// no second `"parentId"`, whose quotes would be escaped inside a sound body.
+/// Says whether what lies behind the envelope looks like the rest of the same record: it closes what is open (two objects
+/// when reading stopped inside the message), and there is no second `"parentId"`, whose quotes would be escaped inside a
+/// sound body.
 fn looks_whole(line: &[u8], envelope: &Envelope<'_>) -> bool {
     static PARENT_ID: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\"parentId\""));
     let rest = line.get(envelope.end..).unwrap_or_default();
-    if envelope.closed { rest.is_empty() } else { rest.last() == Some(&b'}') && PARENT_ID.find(rest).is_none() }
+    let closers: &[u8] = if envelope.kind == Kind::Message { b"}}" } else { b"}" };
+    if envelope.closed { rest.is_empty() } else { rest.ends_with(closers) && PARENT_ID.find(rest).is_none() }
 }

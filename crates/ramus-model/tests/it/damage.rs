@@ -169,6 +169,31 @@ fn a_superseding_record_takes_the_place_of_the_first() {
 }
 
 #[test]
+fn findings_say_where_they_are_and_do_not_fill_the_memory() {
+    let text = format!("{HEADER}\n{}\n{}\n{}\n", user("a", "\"gone\""), user("b", "\"b\""), user("c", "\"a\""));
+    let places: Vec<_> = read(text.as_bytes()).findings().iter().map(|finding| (finding.kind, finding.line)).collect();
+    assert_eq!(places, [(FindingKind::MissingParent, 2), (FindingKind::Cycle, 3)]);
+    let garbage = format!("{HEADER}\n{}", "garbage\n".repeat(30_000));
+    let log = Log::from_bytes(garbage.as_bytes(), Depth::Whole);
+    assert_eq!((log.findings().len(), log.more_findings()), (10_000, 20_000));
+}
+
+#[test]
+fn only_an_absent_version_means_one() {
+    for (version, legacy) in [
+        ("", true),
+        (",\"version\":null", true),
+        (",\"version\":1", true),
+        (",\"version\":\"3\"", false),
+        (",\"version\":3.5", false),
+        (",\"version\":\"x\"", false),
+    ] {
+        let text = format!("{{\"type\":\"session\",\"id\":\"s\"{version}}}\n{}\n", user("a", "null"));
+        assert_eq!(Log::from_bytes(text.as_bytes(), Depth::Whole).is_legacy(), legacy, "{version}");
+    }
+}
+
+#[test]
 fn circles_are_cut_where_they_started() {
     let text = format!(
         "{HEADER}\n{}\n{}\n{}\n{}\n{}\n",
@@ -242,6 +267,19 @@ fn hostile_shapes_take_linear_time() {
         user(&id(index), &if index == 0 { "null".into() } else { format!("\"{}\"", id(index - 1)) })
             .replace("\"message\",", "\"label\",\"targetId\":\"x\",")
     });
+    let superseding = rows(&|index| {
+        let line = user(&id(index / 2), &format!("\"{}\"", id(N)));
+        if index % 2 == 0 { line } else { line.replace("\"message\":{", "\"ramusSupersedes\":true,\"message\":{") }
+    });
+    let models = rows(&|index| {
+        let parent = if index == 0 { "null".to_owned() } else { format!("\"{}\"", id(index - 1)) };
+        let line = user(&id(index), &parent);
+        match index % 3 {
+            0 => line.replace("\"role\":\"user\"", "\"role\":\"assistant\""),
+            1 => line.replace("\"message\",", "\"model_change\",\"model\":\"a/b\","),
+            _ => line.replace("\"message\",", &format!("\"ttsr_injection\",\"injectedRules\":[\"rule{index}\"],")),
+        }
+    });
     let no_ids = rows(&|_| r#"{"type":"message","timestamp":"x","message":{}}"#.to_owned());
     for (name, text) in [
         ("backwards", backwards),
@@ -250,6 +288,8 @@ fn hostile_shapes_take_linear_time() {
         ("roots", roots),
         ("late parent", late_parent),
         ("inert", inert),
+        ("superseding", superseding),
+        ("models", models),
         ("no ids", no_ids),
     ] {
         within(Duration::from_secs(20), name, || {

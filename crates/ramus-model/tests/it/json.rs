@@ -142,3 +142,14 @@ proptest! {
         ramus_model::fuzz::line(&bytes);
     }
 }
+
+#[test]
+fn member_names_keep_their_spelling() {
+    let line = br#"{"type":"x","\ud800":1,"\ud801":2,"\u0061":3}"#;
+    let draft = ramus_model::Draft::parse(line).unwrap();
+    let written = draft.body.to_line(&"id".into(), None, "t");
+    assert!(written.ends_with(
+        br#","\ud800":1,"\ud801":2,"\u0061":3}
+"#
+    ));
+}

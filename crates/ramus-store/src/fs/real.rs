@@ -2,9 +2,12 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use super::{Access, DirEntry, FileHandle, FileSystem, Lock};
 
@@ -33,8 +36,10 @@ impl FileSystem for RealFs {
     }
 
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn FileHandle>> {
-        let file = OpenOptions::new().read(true).append(access == Access::Append).open(path)?;
-        // A directory opens but cannot be read; a pipe would block for ever.
+        // Opening a pipe waits for its other end, for ever perhaps, unless told not to; to files it makes no difference.
+        let flags = OFlags::NONBLOCK.bits() as i32;
+        let file = OpenOptions::new().read(true).append(access == Access::Append).custom_flags(flags).open(path)?;
+        // A directory opens but cannot be read; a pipe is no log.
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
@@ -45,8 +50,21 @@ impl FileSystem for RealFs {
         std::fs::rename(from, to)
     }
 
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // Not every file system can.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rename_by_link(from, to),
+            result => Ok(result?),
+        }
+    }
+
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         std::fs::hard_link(from, to)
+    }
+
+    fn same_file(&self, one: &Path, other: &Path) -> io::Result<bool> {
+        let (one, other) = (std::fs::symlink_metadata(one)?, std::fs::symlink_metadata(other)?);
+        Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -62,7 +80,8 @@ impl FileSystem for RealFs {
         let mut entries = Vec::new();
         for entry in std::fs::read_dir(path)? {
             let entry = entry?;
-            entries.push(DirEntry { name: entry.file_name(), is_dir: entry.file_type()?.is_dir() });
+            let kind = entry.file_type()?;
+            entries.push(DirEntry { name: entry.file_name(), is_dir: kind.is_dir(), is_file: kind.is_file() });
         }
         entries.sort_unstable();
         Ok(entries)
@@ -84,6 +103,15 @@ impl FileSystem for RealFs {
             }
         }
     }
+}
+
+/// Renames in two steps, of which the first fails when the name is taken.
+fn rename_by_link(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::hard_link(from, to)?;
+    std::fs::remove_file(from).inspect_err(|_| {
+        // The old name stays, so the new one must not.
+        let _ = std::fs::remove_file(to);
+    })
 }
 
 struct RealFile(File);
@@ -130,3 +158,25 @@ fn wait(pause: Duration) {
 struct RealLock(#[expect(dead_code, reason = "dropping it frees the lock")] File);
 
 impl Lock for RealLock {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taken_name_is_never_replaced() {
+        let renames: [fn(&Path, &Path) -> io::Result<()>; 2] = [|from, to| RealFs.rename_new(from, to), rename_by_link];
+        for rename in renames {
+            let directory = tempfile::tempdir().unwrap();
+            let [from, to] = ["from", "to"].map(|name| directory.path().join(name));
+            std::fs::write(&from, "new").unwrap();
+            std::fs::write(&to, "old").unwrap();
+            assert_eq!(rename(&from, &to).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!([&from, &to].map(|path| std::fs::read(path).unwrap()), [b"new", b"old"]);
+            std::fs::remove_file(&to).unwrap();
+            rename(&from, &to).unwrap();
+            assert_eq!(std::fs::read(&to).unwrap(), b"new");
+            assert_eq!(rename(&from, &to).unwrap_err().kind(), io::ErrorKind::NotFound);
+        }
+    }
+}

@@ -3,6 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use ramus_model::SessionId;
+use sha2::{Digest as _, Sha256};
+
+/// How many bytes the name of a directory may have; file systems stop at 255.
+const LONGEST: usize = 255;
 
 /// How the directory of a working directory's sessions is called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,18 +24,32 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Returns the directory name for a working directory.
+    /// Returns the directory name for a working directory. What would be too long for a name is cut, and told apart by
+    /// a hash of the whole.
     pub fn directory_name(&self, cwd: &str) -> String {
+        let (mut name, end) = self.whole_name(cwd);
+        if name.len() + end.len() > LONGEST {
+            let hash = hex::encode(Sha256::digest(cwd.as_bytes()));
+            let hash = hash.get(..16).unwrap_or(&hash);
+            name.truncate(name.floor_char_boundary(LONGEST - hash.len() - 1 - end.len()));
+            name.push('-');
+            name.push_str(hash);
+        }
+        name + end
+    }
+
+    /// The name without what it ends with, and that.
+    fn whole_name(&self, cwd: &str) -> (String, &'static str) {
         if let Self::Omp { home, temporary } = self {
             if let Some(relative) = relative(cwd, home) {
-                return format!("-{relative}");
+                return (format!("-{relative}"), "");
             }
             if let Some(relative) = relative(cwd, temporary) {
-                return if relative.is_empty() { "-tmp".to_owned() } else { format!("-tmp-{relative}") };
+                return (if relative.is_empty() { "-tmp".to_owned() } else { format!("-tmp-{relative}") }, "");
             }
         }
         let inner = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
-        format!("--{}--", dashed(inner))
+        (format!("--{}", dashed(inner)), "--")
     }
 }
 
@@ -80,6 +98,28 @@ mod tests {
         ] {
             assert_eq!(layout.directory_name(cwd), name, "{cwd}");
         }
+    }
+
+    #[test]
+    fn long_names_are_cut_and_stay_apart() {
+        let omp = Layout::Omp { home: "/home/ada".into(), temporary: "/tmp".into() };
+        for (layout, root, end) in [
+            (Layout::Pi, "/home/ada", "--"),
+            (omp.clone(), "/home/ada", ""),
+            (omp.clone(), "/tmp", ""),
+            (omp, "/srv", "--"),
+        ] {
+            for letters in ["x", "ä", "日", "🦀"] {
+                let cwd = format!("{root}/{}", letters.repeat(1000));
+                let name = layout.directory_name(&cwd);
+                assert!((252..=255).contains(&name.len()), "{name}");
+                let hash = hex::encode(Sha256::digest(&cwd));
+                assert!(name.ends_with(&format!("-{}{end}", &hash[..16])), "{name}");
+                assert_ne!(layout.directory_name(&format!("{cwd}/x")), name);
+            }
+        }
+        let longest = format!("/{}", "x".repeat(196));
+        assert_eq!(Layout::Pi.directory_name(&longest), format!("--{}--", "x".repeat(196)));
     }
 
     #[test]

@@ -82,8 +82,8 @@ fn batch(
         other => other,
     })?;
     acknowledge(invocation, &appended)?;
-    if let Some(leaves) = appended.sibling_of {
-        mention_sibling(invocation, leaves)?;
+    if appended.is_sibling {
+        mention_sibling(invocation, session.leaves().len())?;
     }
     invocation.mention(session)
 }
@@ -95,7 +95,7 @@ fn stream(
     lines: &mut JsonLines,
 ) -> anyhow::Result<()> {
     let mut is_first = true;
-    let mut leaves = None;
+    let mut is_sibling = false;
     while let Some(line) = lines.next()? {
         let appended = invocation.engine.append(session, &[line.draft()?], &cursor).map_err(|error| match error {
             EngineError::InvalidLine { reason, .. } => EngineError::InvalidLine { line: line.number, reason },
@@ -109,9 +109,9 @@ fn stream(
             let gone = format!("nobody reads the acknowledgements any more; stopped after line {}", line.number);
             return Err(if Failure::of(&error).is_none() { Refusal::io(gone).into() } else { error });
         }
-        // Once is enough, until there are more.
-        if let Some(now) = appended.sibling_of.filter(|now| leaves.replace(*now) != Some(*now)) {
-            mention_sibling(invocation, now)?;
+        // Once is enough, and counting leaves takes a look at the whole session.
+        if appended.is_sibling && !std::mem::replace(&mut is_sibling, true) {
+            mention_sibling(invocation, session.leaves().len())?;
         }
         if let Cursor::At(at) = &mut cursor {
             follow(session, at, &appended);

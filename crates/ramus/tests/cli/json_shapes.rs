@@ -139,18 +139,37 @@ fn doctor_and_delete_and_export() {
 fn unreadable_sessions_are_named_not_dropped() {
     let world = World::new();
     let session = world.branched();
-    let fork = world.ok(&["fork", &session]);
     let path = world.json(&["show", &session])["session"]["path"].as_str().unwrap().to_owned();
-    std::fs::remove_file(path).unwrap();
+    // A pipe where a file should be: whoever opened it for reading would wait for ever.
+    std::fs::remove_file(&path).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     let ran = world.run(&["list", "--all", "--json"]);
     assert_eq!(ran.code, 0);
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(answer["sessions"], serde_json::json!([]));
-    assert_eq!(answer["unreadable"][0]["session"], fork.as_str());
+    assert_eq!(answer["unreadable"][0]["session"], session.as_str());
     let warning: Value = serde_json::from_str(&ran.stderr).unwrap();
-    assert!(warning["warning"].as_str().unwrap().contains(&fork), "{warning}");
+    assert!(warning["warning"].as_str().unwrap().contains(&session), "{warning}");
     assert_eq!(world.run(&["doctor", "--all"]).code, 5);
-    assert_eq!(world.run(&["show", &fork]).code, 5);
+    assert_eq!(world.run(&["show", &session]).code, 1);
+}
+
+#[test]
+fn a_fork_without_its_origin_shows_what_is_left() {
+    let world = World::new();
+    let session = world.branched();
+    let fork = world.ok(&["fork", &session]);
+    world.ok(&["say", &fork, "mine"]);
+    let path = world.json(&["show", &session])["session"]["path"].as_str().unwrap().to_owned();
+    std::fs::remove_file(path).unwrap();
+    let shown = world.json(&["list", "--all"]);
+    assert_eq!(shown["sessions"][0]["damaged"], true);
+    let messages = world.json(&["show", &fork])["messages"].clone();
+    assert_eq!((messages.as_array().unwrap().len(), &messages[0]["text"]), (1, &"mine".into()));
+    let doctor = world.run(&["doctor", &fork, "--json"]);
+    assert_eq!(doctor.code, 5);
+    assert!(doctor.stdout.contains("missing-origin"), "{}", doctor.stdout);
+    assert_eq!(world.run(&["delete", &fork, "--yes"]).code, 0);
 }
 
 #[test]
