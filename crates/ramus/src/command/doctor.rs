@@ -99,6 +99,10 @@ impl Doctor {
                     text.styled(style::DIM, &format!("  {}", quantity::count(diagnosis.entries, "entry", "entries")))
                         .end();
                     diagnosis.findings.iter().for_each(|finding| tell_finding(&mut text, finding));
+                    if diagnosis.more_findings > 0 {
+                        let more = quantity::count(diagnosis.more_findings, "more finding", "more findings");
+                        text.spaces(2).styled(style::DIM, &format!("and {more}")).end();
+                    }
                 }
                 Err(error) => drop(text.plain("  ").plain(&error.to_string()).end()),
             }
@@ -131,6 +135,7 @@ fn one(examined: &Examined) -> Map<String, Value> {
             "unreadable": diagnosis.unreadable,
             "quarantined_bytes": 0,
             "findings": diagnosis.findings.iter().map(finding_json).collect::<Vec<_>>(),
+            "more_findings": diagnosis.more_findings,
         })),
         Err(error) => json::members(json!({
             "status": status,
