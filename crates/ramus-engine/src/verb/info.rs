@@ -30,7 +30,7 @@ pub struct SessionInfo {
     pub entries: usize,
     /// When it was created, as written.
     pub created: String,
-    /// When its newest message was written.
+    /// When its newest message was written, or when it was created if that is later.
     pub updated: String,
     /// Milliseconds since 1970 of `updated`, for sorting.
     pub updated_millis: i64,
@@ -99,7 +99,8 @@ impl Session {
         let survey = self.survey()?;
         let created = header.map(|header| header.timestamp.clone()).unwrap_or_default();
         let created_millis = time::parse(&created);
-        let updated_millis = survey.newest.or(created_millis).unwrap_or_default();
+        // A fork is at least as new as itself, whatever it shares.
+        let updated_millis = survey.newest.max(created_millis).unwrap_or_default();
         let model = self.context(self.log().leaf())?.state.models.remove("default");
         let last = self.last_answer()?;
         let last_usage = last.and_then(|message| message.answer).and_then(|answer| answer.usage).unwrap_or_default();
