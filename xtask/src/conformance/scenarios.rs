@@ -37,7 +37,7 @@ impl Product {
 type Scenario = fn(&Ramus) -> Result<Product>;
 
 /// Every scenario by name.
-pub(super) const ALL: [(&str, Scenario); 19] = [
+pub(super) const ALL: [(&str, Scenario); 22] = [
     ("chain with tools", chain),
     ("branches", branches),
     ("pointer moved", pointer_moved),
@@ -54,6 +54,9 @@ pub(super) const ALL: [(&str, Scenario); 19] = [
     ("segment replaced", segment_replaced),
     ("segment replaced under branches", segment_replaced_under_branches),
     ("segment with the leaf replaced", segment_with_leaf_replaced),
+    ("segment kept by a compaction replaced", segment_under_compaction),
+    ("segment with a title and a label replaced", segment_with_title),
+    ("fork with a replaced segment exported", fork_with_segment_exported),
     ("renamed", renamed),
     ("every kind", every_kind),
     ("version 1 upgraded", version_1_upgraded),
@@ -238,6 +241,42 @@ fn segment_with_leaf_replaced(ramus: &Ramus) -> Result<Product> {
     let [_, _, third, fourth] = two_turns(&talk)?;
     replace(&talk, &third, &fourth)?;
     product(&talk, "user,assistant,custom")
+}
+
+fn segment_under_compaction(ramus: &Ramus) -> Result<Product> {
+    let talk = Talk::start(ramus)?;
+    let [_, second, third, _] = two_turns(&talk)?;
+    talk.append(&[compaction("They spoke of rings.", &third)])?;
+    talk.user("After the summary.")?;
+    replace(&talk, &second, &third)?;
+    talk.assistant("Nothing that was kept is gone.")?;
+    product(&talk, "compactionSummary,custom,assistant,user,assistant")
+}
+
+/// Titles and labels are read in file order by everyone: what hangs from a segment must not be said again.
+fn segment_with_title(ramus: &Ramus) -> Result<Product> {
+    let talk = Talk::start(ramus)?;
+    let first = talk.user("Where does the branch begin?")?;
+    let second = talk.assistant("At the third ring.")?;
+    talk.on_session("rename", &["An old name"])?;
+    talk.on_entry("label", &first, &["an old label"])?;
+    talk.user("And the leaf?")?;
+    talk.on_session("rename", &["The new name"])?;
+    talk.on_entry("label", &first, &["the new label"])?;
+    replace(&talk, &second, &second)?;
+    let title = Some("The new name".to_owned());
+    Ok(Product { title, ..product(&talk, "user,custom,user")? })
+}
+
+fn fork_with_segment_exported(ramus: &Ramus) -> Result<Product> {
+    let talk = Talk::start(ramus)?;
+    let [first, second, third, fourth] = two_turns(&talk)?;
+    talk.on_entry("label", &first, &["start"])?;
+    let fork = talk.fork(&fourth)?;
+    replace(&fork, &second, &third)?;
+    fork.user("In the fork.")?;
+    let file = fork.export("fork-with-segment")?;
+    Ok(Product { file, title: None, roles: "user,custom,assistant,user" })
 }
 
 fn renamed(ramus: &Ramus) -> Result<Product> {
