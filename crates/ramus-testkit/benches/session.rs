@@ -17,7 +17,7 @@ use ramus_store::{JsonlStore, Layout};
 const ROUNDS: usize = 7;
 
 /// How long rounds go on at least: the best of many is what the machine can do when nothing interferes.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(6);
 
 /// A session file, its bytes, and the log that was read from them.
 struct Sample {
