@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::id::EntryId;
 use crate::json::{Raw, Shape, quote};
-use crate::kind::{Kind, RAMUS_PREFIX};
+use crate::kind::{Kind, Marker, RAMUS_PREFIX, is_inert};
 
 /// The member that marks a record as the later version of the entry whose id it bears. Programs that know nothing of it
 /// index entries by id and take the last, so they show the later version too.
@@ -97,6 +97,12 @@ impl Body {
     /// Returns the kind.
     pub fn kind(&self) -> Kind {
         Kind::from_wire(self.type_name.as_bytes())
+    }
+
+    /// Says whether the entry will be inert: metadata hangs from the leaf and never becomes it.
+    pub fn is_inert(&self) -> bool {
+        let custom_type = self.member("customType").and_then(Raw::text).filter(|_| self.kind() == Kind::Custom);
+        is_inert(self.kind(), custom_type.map_or(Marker::None, |text| Marker::from_custom_type(&text)))
     }
 
     /// Returns the bytes of a member.

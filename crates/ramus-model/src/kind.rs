@@ -117,6 +117,12 @@ pub enum Marker {
     Session,
 }
 
+/// Says whether an entry of this kind is inert: it moves the pointer or holds for the whole session, hangs in the log, and
+/// is never a leaf.
+pub fn is_inert(kind: Kind, marker: Marker) -> bool {
+    matches!(kind, Kind::Label | Kind::SessionInfo | Kind::TitleChange) || marker != Marker::None
+}
+
 impl Marker {
     /// Reads a `customType`.
     pub fn from_custom_type(custom_type: &str) -> Self {

@@ -41,7 +41,7 @@ pub use context::Context;
 pub use finding::{Finding, FindingKind, Severity};
 pub use header::{CURRENT_VERSION, ForkedFrom, Header, Origin, RamusHeader, TitleSlot};
 pub use id::{EntryId, Seq, SessionId, alias_namespace, derived_entry_id};
-pub use kind::{Kind, Marker, RAMUS_PREFIX, Role};
+pub use kind::{Kind, Marker, RAMUS_PREFIX, Role, is_inert};
 pub use line::MAX_LINE;
 pub use log::{Depth, Facts, Lines, Log, Place, Record, Segment, Tail};
 pub use tree::{Node, Scope, Tree};

@@ -19,7 +19,7 @@ pub use read::Tail;
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::header::{Header, TitleSlot};
 use crate::id::{EntryId, Seq};
-use crate::kind::{Kind, Marker, Role};
+use crate::kind::{Kind, Marker, Role, is_inert};
 use crate::line::Splitter;
 use ids::IdTable;
 
@@ -104,7 +104,7 @@ impl Record {
     }
 
     fn is_inert(&self) -> bool {
-        matches!(self.kind, Kind::Label | Kind::SessionInfo | Kind::TitleChange) || self.marker != Marker::None
+        is_inert(self.kind, self.marker)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use ramus_model::{Body, Draft, EntryId, Finding, FindingKind, Kind, Log, Marker, Parent, Role, Seq, migrate};
+use ramus_model::{Body, Draft, EntryId, Finding, FindingKind, Kind, Log, Parent, Role, Seq, migrate};
 use ramus_store::{Residence, StoreError};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -216,7 +216,7 @@ impl Engine {
             check_circle(log, &id, parent.as_ref()).map_err(wrong)?;
             check_targets(session, &batch, draft).map_err(wrong)?;
             batch.push(&draft.body, id.clone(), parent, draft.timestamp.as_deref().unwrap_or(&now));
-            if !is_metadata(&draft.body) {
+            if !draft.body.is_inert() {
                 last = Some(id);
             }
         }
@@ -273,13 +273,6 @@ fn check_circle(log: &Log, id: &EntryId, parent: Option<&EntryId>) -> Result<(),
         Some(seq) => Err(format!("{id} is the missing parent of {} and cannot hang from it", log.id(seq))),
         None => Ok(()),
     }
-}
-
-/// Entries that hold for the session hang from the leaf and never become it.
-fn is_metadata(body: &Body) -> bool {
-    let marker = body.member("customType").and_then(|raw| raw.text().map(|text| Marker::from_custom_type(&text)));
-    matches!(body.kind(), Kind::Label | Kind::SessionInfo | Kind::TitleChange)
-        || body.kind() == Kind::Custom && marker.is_some_and(|marker| marker != Marker::None)
 }
 
 /// Entries that point at others must point at something.

@@ -109,21 +109,28 @@ fn what_belongs_to_others_is_neither_moved_nor_deleted() {
     assert_eq!(fs::read_to_string(&name).unwrap(), V1);
 }
 
+/// Four writers at once, each of whom opened the file before any of them wrote.
+fn four_writers(home: &crate::homes::Home, name: &str) {
+    let barrier = std::sync::Barrier::new(4);
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let barrier = &barrier;
+            scope.spawn(move || {
+                let mut session = home.engine.open(name, "/").unwrap();
+                barrier.wait();
+                home.engine.say(&mut session, Say::user(writer.to_string())).unwrap();
+            });
+        }
+    });
+}
+
 #[test]
 fn writers_at_a_file_without_a_header_lose_nothing() {
     let entries = "{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-02-16T10:21:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"one\"}}\n";
     for round in 0..10 {
         let home = jsonl();
         let name = file(&home, "headless.jsonl", entries);
-        std::thread::scope(|scope| {
-            for writer in 0..4 {
-                let (home, name) = (&home, &name);
-                scope.spawn(move || {
-                    let mut session = home.engine.open(name, "/").unwrap();
-                    home.engine.say(&mut session, Say::user(writer.to_string())).unwrap();
-                });
-            }
-        });
+        four_writers(&home, &name);
         let mut said = path(&home.engine.open(&name, "/").unwrap());
         said.sort();
         assert_eq!(said, ["0", "1", "2", "3"], "round {round}");
@@ -135,15 +142,7 @@ fn writers_at_an_old_file_lose_nothing() {
     for round in 0..10 {
         let home = jsonl();
         let name = file(&home, "old.jsonl", V1);
-        std::thread::scope(|scope| {
-            for writer in 0..4 {
-                let (home, name) = (&home, &name);
-                scope.spawn(move || {
-                    let mut session = home.engine.open(name, "/").unwrap();
-                    home.engine.say(&mut session, Say::user(writer.to_string())).unwrap();
-                });
-            }
-        });
+        four_writers(&home, &name);
         assert_eq!(path(&home.engine.open(&name, "/").unwrap()).len(), 6, "round {round}");
     }
 }

@@ -81,8 +81,8 @@ mod tests {
 
     #[test]
     fn names_directories_as_pi_does() {
-        assert_eq!(Layout::Pi.directory_name("/work/pi"), "--work-pi--");
-        assert_eq!(Layout::Pi.directory_name("C:\\work\\pi"), "--C--work-pi--");
+        assert_eq!(Layout::Pi.directory_name("/srv/pi"), "--srv-pi--");
+        assert_eq!(Layout::Pi.directory_name("C:\\code\\pi"), "--C--code-pi--");
         assert_eq!(Layout::Pi.directory_name("/"), "----");
     }
 
