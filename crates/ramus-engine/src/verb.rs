@@ -17,3 +17,4 @@ pub(crate) mod rename;
 pub(crate) mod replace_segment;
 pub(crate) mod rewrite_call;
 pub(crate) mod say;
+pub(crate) mod writable;

@@ -4,6 +4,7 @@
 //! [`Lines`] for the bytes at a [`Place`]. Reading never fails: what is damaged becomes a [`Finding`], what parses is
 //! shown. Every record, once read, keeps its `seq` and its id for good.
 
+mod enter;
 mod facts;
 mod ids;
 mod link;

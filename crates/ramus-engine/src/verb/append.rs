@@ -6,10 +6,9 @@
 
 use std::collections::HashSet;
 
-use ramus_model::{Body, Draft, EntryId, Finding, FindingKind, Kind, Log, Parent, Role, Seq, migrate};
+use ramus_model::{Body, Draft, EntryId, Kind, Log, Parent, Role, Seq};
 use ramus_store::{Residence, StoreError};
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -94,77 +93,6 @@ impl Engine {
         session.refresh()
     }
 
-    /// Brings a log into a state that can be appended to: an old version is upgraded, a file without a header is set
-    /// aside. Both keep the old file under another name, and both are decided again when others were faster.
-    pub(crate) fn make_writable(&self, session: &mut Session) -> Result<(), EngineError> {
-        for _ in 0..ATTEMPTS {
-            let outcome = if session.log.header().is_some_and(|header| header.synthetic) {
-                self.set_aside(session)?
-            } else if migrate::is_needed(&session.log) {
-                self.upgrade(session)?
-            } else {
-                return Ok(());
-            };
-            session.reload()?;
-            if let Some(notice) = outcome {
-                session.notices.push(notice);
-            }
-        }
-        Err(overtaken(session))
-    }
-
-    /// Upgrades the file and says so, or nothing when it changed since it was read.
-    fn upgrade(&self, session: &Session) -> Result<Option<String>, EngineError> {
-        let bytes = self.whole_file(session)?;
-        let version = session.log.header().map_or(1, |header| header.version);
-        let backup = format!(".v{version}.bak");
-        let upgraded = migrate::upgrade(&session.log, &bytes);
-        let said = format!("upgraded from version {version}; the old file is kept beside it ({backup})");
-        self.rewrite(session, &bytes, &upgraded, Some(&backup)).map(|done| done.then_some(said))
-    }
-
-    /// Replaces the file if it is still the one that was read.
-    fn rewrite(&self, session: &Session, old: &[u8], new: &[u8], backup: Option<&str>) -> Result<bool, EngineError> {
-        if old.len() as u64 != session.log.end() {
-            return Ok(false);
-        }
-        match self.store.rewrite(session.location(), session.log.end(), new, backup) {
-            Ok(()) => Ok(true),
-            Err(StoreError::Moved { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Starts a new session in place of a file without a header, which is kept under another name. Files that are no
-    /// sessions at all are left alone.
-    fn set_aside(&self, session: &mut Session) -> Result<Option<String>, EngineError> {
-        let bytes = self.whole_file(session)?;
-        let is_empty = bytes.iter().all(u8::is_ascii_whitespace);
-        if !is_empty && !could_be_session(session) {
-            let reason = "the file is not a session: it has no session header and no entries; nothing was written";
-            return Err(EngineError::Invalid(reason.into()));
-        }
-        let fresh = self.create_header_for(session);
-        let mut hash = hex::encode(Sha256::digest(&bytes));
-        hash.truncate(16);
-        let backup = (!is_empty).then(|| format!(".corrupt-{hash}"));
-        let done = self.rewrite(session, &bytes, &fresh.to_line(), backup.as_deref())?;
-        if let (true, Some(own)) = (done, session.sources.first_mut()) {
-            own.id = fresh.id;
-        }
-        Ok(backup.filter(|_| done).map(|backup| {
-            format!(
-                "the file had no session header: it is kept beside this one ({backup}), and a new session was started"
-            )
-        }))
-    }
-
-    pub(crate) fn whole_file(&self, session: &Session) -> Result<Vec<u8>, EngineError> {
-        let mut bytes = Vec::new();
-        self.store.read(session.location(), 0, &mut |chunk| bytes.extend_from_slice(chunk))?;
-        Ok(bytes)
-    }
-
     /// A draft that holds an answer is a session that people look for. What was appended is safe either way, so trouble
     /// with publishing is told, not failed with: the next writer publishes.
     fn publish_if_answered(&self, session: &mut Session) {
@@ -241,13 +169,6 @@ impl Engine {
 /// Writers that are outrun again and again give up in the end.
 pub(crate) fn overtaken(session: &Session) -> EngineError {
     StoreError::Busy { session: session.id().to_string(), seconds: 0 }.into()
-}
-
-/// Says whether a file without a header was a session once: it has entries, or it was damaged beyond telling.
-fn could_be_session(session: &Session) -> bool {
-    let is_named_so = session.location().path.as_ref().is_none_or(|path| path.extension() == Some("jsonl".as_ref()));
-    let foreign = |finding: &Finding| finding.kind == FindingKind::NotAnEntry;
-    is_named_so && (!session.log.is_empty() || !session.log.findings().iter().any(foreign))
 }
 
 impl Session {
