@@ -219,3 +219,29 @@ fn what_is_torn_behind_a_brace_never_becomes_an_entry() {
         assert!(!fs::read_to_string(&name).unwrap().contains("\n\n"), "no blank lines");
     }
 }
+
+#[test]
+fn writing_to_any_file_changes_no_byte_that_was_there() {
+    let home = jsonl();
+    for seed in 0..100 {
+        let bytes = ramus_testkit::trees::tree(seed);
+        let path = home.directory.path().join(format!("tree-{seed}.jsonl"));
+        fs::write(&path, &bytes).unwrap();
+        let name = path.to_str().unwrap();
+        let mut session = home.engine.open(name, "/").unwrap();
+        let ids: Vec<String> = session.log().seqs().map(|seq| session.log().id(seq).to_owned()).collect();
+        assert_eq!(fs::read(&path).unwrap(), bytes, "reading tree {seed} changed it");
+        home.engine.say(&mut session, Say::user("added")).unwrap();
+        let first = session.log().visible().next().unwrap();
+        home.engine.label(&mut session, first, Some("root")).unwrap();
+        home.engine.branch(&mut session, first).unwrap();
+        home.engine.replace_segment(&mut session, first, first, "short").unwrap();
+        let after = fs::read(&path).unwrap();
+        assert!(after.starts_with(&bytes), "writing to tree {seed} changed what was there");
+        let again = home.engine.open(name, "/").unwrap();
+        assert!(!again.log().is_damaged(), "tree {seed}: {:?}", again.log().findings());
+        for (seq, id) in again.log().seqs().zip(&ids) {
+            assert_eq!(again.log().id(seq), id, "tree {seed}: {seq}");
+        }
+    }
+}
