@@ -6,7 +6,7 @@
 
 use crate::context::{self, provider};
 use crate::json::Raw;
-use crate::log::{Depth, Log};
+use crate::log::{Depth, Lines as _, Log};
 use crate::tree::{Scope, Tree};
 use crate::{Draft, EntryId, migrate, resolve, tokens};
 
@@ -48,6 +48,10 @@ pub fn file(bytes: &[u8]) {
     check(chunked.findings() == log.findings(), "reading in chunks finds other damage");
     projections(&Log::from_bytes(bytes, Depth::Envelope), bytes);
     projections(&log, bytes);
+    for seq in log.seqs() {
+        let Ok(line) = bytes.line(log.place(seq).unwrap_or_else(|| panic!("{seq} has no place")));
+        check(Raw::parse(&line).is_some(), "the place of an entry does not hold a record");
+    }
     if migrate::is_needed(&log) {
         let upgraded = migrate::upgrade(&log, bytes);
         let again = Log::from_bytes(&upgraded, Depth::Whole);

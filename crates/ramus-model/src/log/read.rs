@@ -112,6 +112,10 @@ impl Log {
         if bytes.ends_with(b"\r") && !std::mem::replace(&mut self.reading.carriage_returns, true) {
             self.note(FindingKind::CarriageReturns, "lines end in CR LF".into());
         }
+        // A record's place is its own bytes: whitespace around it is not part of it.
+        let indented = bytes.len();
+        let bytes = bytes.trim_ascii_start();
+        offset += (indented - bytes.len()) as u64;
         let bytes = bytes.trim_ascii_end();
         if bytes.is_empty() {
             return;

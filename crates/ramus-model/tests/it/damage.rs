@@ -87,6 +87,18 @@ fn byte_order_marks_carriage_returns_and_blank_lines_are_no_damage() {
 }
 
 #[test]
+fn whitespace_around_a_record_is_not_part_of_it() {
+    let text = format!(" \t{HEADER}  \n\t\t{} \n  {}", user("a", "null"), user("b", "\"a\""));
+    ramus_model::fuzz::file(text.as_bytes());
+    for depth in [Depth::Whole, Depth::Envelope] {
+        let log = Log::from_bytes(text.as_bytes(), depth);
+        assert_eq!(ids(&log), ["a", "b"]);
+        let Ok(line) = ramus_model::Lines::line(text.as_bytes(), log.place(log.seq_of("a").unwrap()).unwrap());
+        assert_eq!(line, user("a", "null").as_bytes());
+    }
+}
+
+#[test]
 fn without_a_header_everything_still_shows() {
     let text = format!("{}\n{}\n{}\n", &HEADER[..40], user("a", "null"), user("b", "\"a\""));
     let mut log = read(text.as_bytes());
