@@ -96,7 +96,9 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
     let record = arguments.flag("--record");
     arguments.finish()?;
     let oracles = Oracles::find(workspace).map_err(|reason| anyhow!("the suite cannot run here: {reason}"))?;
-    let binary = binary.map_or_else(|| workspace.ramus(), Ok)?;
+    // It is run in other directories, where a relative path would name something else.
+    let given = |path: PathBuf| path.canonicalize().with_context(|| format!("there is no {}", path.display()));
+    let binary = binary.map_or_else(|| workspace.ramus(), given)?;
     let rows = judge(workspace, &oracles, binary, &Scope { only, extent })?;
     let (failed, summary) = count(&rows);
     let table = report::table(HEADS, &rows.iter().map(Row::cells).collect::<Vec<_>>());
