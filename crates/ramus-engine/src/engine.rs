@@ -3,9 +3,30 @@
 use std::sync::Arc;
 
 use ramus_model::time;
-use ramus_store::{LogStore, MemoryStore};
+use ramus_store::{Flush, LogStore, MemoryStore};
 
 use crate::clock::{Clock, SystemClock};
+
+/// When an append is durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Before it is acknowledged: it survives a power cut.
+    #[default]
+    Full,
+    /// At the end of the turn, and whenever [`Engine::flush`] is called: it survives the process at once.
+    Turn,
+    /// When the system gets to it.
+    Os,
+}
+
+impl Durability {
+    pub(crate) fn flush(self) -> Flush {
+        match self {
+            Self::Full => Flush::Now,
+            Self::Turn | Self::Os => Flush::Later,
+        }
+    }
+}
 
 /// Does the verbs.
 #[derive(Clone)]
@@ -13,12 +34,13 @@ pub struct Engine {
     pub(crate) store: Arc<dyn LogStore>,
     clock: Arc<dyn Clock>,
     pub(crate) client: String,
+    pub(crate) durability: Durability,
 }
 
 impl Engine {
     /// Makes an engine over a home. `client` is the surface that drives it; our own entries record it.
     pub fn new(store: Arc<dyn LogStore>, client: impl Into<String>) -> Self {
-        Self { store, clock: Arc::new(SystemClock), client: client.into() }
+        Self { store, clock: Arc::new(SystemClock), client: client.into(), durability: Durability::Full }
     }
 
     /// Makes an engine whose sessions live as long as it does.
@@ -30,6 +52,13 @@ impl Engine {
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// Chooses when appends are durable.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
         self
     }
 

@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Invalid,
     /// The data is damaged.
     Corrupt,
+    /// An earlier write failed; reading works.
+    Degraded,
     /// The system does not allow it.
     Denied,
     /// There is no space.
@@ -40,6 +42,7 @@ impl ErrorKind {
             Self::Conflict => "conflict",
             Self::Invalid => "invalid",
             Self::Corrupt => "corrupt",
+            Self::Degraded => "degraded",
             Self::Denied => "denied",
             Self::Full => "full",
             Self::Io => "io",
@@ -114,10 +117,13 @@ impl EngineError {
             Self::Setting { .. } => ErrorKind::Usage,
             Self::Store(error) => match error {
                 StoreError::NotFound { .. } => ErrorKind::NotFound,
-                StoreError::Moved { .. } | StoreError::Exists { .. } => ErrorKind::Conflict,
-                StoreError::Busy { .. } => ErrorKind::Busy,
+                StoreError::Moved { .. } | StoreError::Replaced { .. } | StoreError::Exists { .. } => {
+                    ErrorKind::Conflict
+                }
+                StoreError::Busy { .. } | StoreError::Running { .. } => ErrorKind::Busy,
                 StoreError::Full { .. } => ErrorKind::Full,
-                StoreError::Denied { .. } => ErrorKind::Denied,
+                StoreError::Latched { .. } => ErrorKind::Degraded,
+                StoreError::Denied { .. } | StoreError::Unsafe { .. } => ErrorKind::Denied,
                 StoreError::Unconfirmed { .. } | StoreError::Io { .. } => ErrorKind::Io,
             },
         }
@@ -138,6 +144,12 @@ impl EngineError {
             ),
             Self::Entry(ResolveError::NoLeaf) => Some("`ramus tree` shows the entries to go to".into()),
             Self::Setting { hint, .. } => hint.clone(),
+            Self::Store(StoreError::Latched { .. }) => {
+                Some("nothing was written; free the disk or repair it, then `ramus recover` the session".into())
+            }
+            Self::Store(StoreError::Running { .. }) => Some(
+                "watch it, fork it, or wait until it is done; the right to run is free when the process ends".into(),
+            ),
             Self::Store(StoreError::Full { .. }) => Some("nothing was written; free some space and try again".into()),
             _ => None,
         }

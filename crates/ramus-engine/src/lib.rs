@@ -19,7 +19,7 @@ pub mod settings;
 mod verb;
 
 pub use clock::{Clock, SystemClock};
-pub use engine::Engine;
+pub use engine::{Durability, Engine};
 pub use error::{EngineError, ErrorKind};
 pub use session::Session;
 pub use verb::append::{Appended, Cursor, Written};

@@ -5,7 +5,9 @@ use ramus_model::message::Message;
 use ramus_model::{
     Depth, EntryId, ForkedFrom, Header, Log, Place, Scope, Seq, SessionId, Tree, context, resolve, title,
 };
-use ramus_store::{Location, LogStore, ReadAhead, Residence, StoreError, StoreLines};
+use ramus_store::{
+    Health, Incarnation, Location, LogStore, LogWriter, Position, ReadAhead, Residence, StoreError, StoreLines,
+};
 use std::sync::Arc;
 
 use crate::error::EngineError;
@@ -20,11 +22,24 @@ pub struct Session {
     pub(crate) notices: Vec<String>,
     /// How many entries were looked at for an answer, and none was one.
     pub(crate) unanswered: usize,
+    /// Which incarnation of the log was read.
+    incarnation: Incarnation,
+    /// Open as long as something may be appended.
+    writer: Option<Box<dyn LogWriter>>,
 }
 
 impl Session {
-    fn new(store: Arc<dyn LogStore>, sources: Vec<Location>, log: Log) -> Self {
-        Self { store, sources, log, ahead: ReadAhead::default(), notices: Vec::new(), unanswered: 0 }
+    fn new(store: Arc<dyn LogStore>, sources: Vec<Location>, log: Log, incarnation: Incarnation) -> Self {
+        Self {
+            store,
+            sources,
+            log,
+            ahead: ReadAhead::default(),
+            notices: Vec::new(),
+            unanswered: 0,
+            incarnation,
+            writer: None,
+        }
     }
 
     /// Returns the id.
@@ -111,6 +126,33 @@ impl Session {
         Ok(context::build(&self.log, leaf, &self.lines())?)
     }
 
+    /// Returns up to where the log was read.
+    pub(crate) fn position(&self) -> Position {
+        Position { incarnation: self.incarnation, end: self.log.end() }
+    }
+
+    /// Returns the writer of the log, opening it if need be.
+    pub(crate) fn writer(&mut self) -> Result<&mut dyn LogWriter, StoreError> {
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => self.store.writer(self.location())?,
+        };
+        Ok(self.writer.insert(writer).as_mut())
+    }
+
+    /// Says how writing to this session is going.
+    pub fn health(&self) -> Health {
+        self.writer.as_ref().map(|writer| writer.health()).unwrap_or_default()
+    }
+
+    /// Follows the log to where it is now.
+    pub(crate) fn relocate(&mut self, location: Location) {
+        self.writer = None;
+        if let Some(own) = self.sources.first_mut() {
+            *own = location;
+        }
+    }
+
     /// Reads what other writers appended since.
     pub(crate) fn refresh(&mut self) -> Result<(), EngineError> {
         let location = self.location().clone();
@@ -119,9 +161,10 @@ impl Session {
             return self.reload();
         }
         let Self { store, log, .. } = self;
-        let end = store.read(&location, known, &mut |chunk| log.feed(chunk))?;
+        let read = store.read(&location, known, &mut |chunk| log.feed(chunk))?;
         self.log.finish();
-        if end < known { self.reload() } else { Ok(()) }
+        let is_other = read.incarnation != self.incarnation || read.end < known;
+        if is_other { self.reload() } else { Ok(()) }
     }
 
     /// Reads everything again: the file was replaced.
@@ -131,6 +174,7 @@ impl Session {
         self.log = again.log;
         self.sources = again.sources;
         self.ahead = again.ahead;
+        self.incarnation = again.incarnation;
         self.unanswered = 0;
         Ok(())
     }
@@ -156,16 +200,16 @@ pub(crate) fn load_among(
     known: &[Location],
 ) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(store.as_ref(), location, known)?;
-    let mut log = ancestry.read(store.as_ref(), depth, u64::MAX)?;
+    let (mut log, incarnation) = ancestry.read(store.as_ref(), depth, u64::MAX)?;
     log.set_synthetic_header(ancestry.name());
-    Ok(Session::new(Arc::clone(store), ancestry.chain, log))
+    Ok(Session::new(Arc::clone(store), ancestry.chain, log, incarnation))
 }
 
 /// Reads only what a fork shares with its origin, as it was when it was forked.
 pub(crate) fn load_shared(session: &Session) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(session.store.as_ref(), session.location().clone(), &[])?;
-    let log = ancestry.read(session.store.as_ref(), Depth::Envelope, 0)?;
-    Ok(Session::new(Arc::clone(&session.store), ancestry.chain, log))
+    let (log, incarnation) = ancestry.read(session.store.as_ref(), Depth::Envelope, 0)?;
+    Ok(Session::new(Arc::clone(&session.store), ancestry.chain, log, incarnation))
 }
 
 /// A log and the ones it was forked from, nearest first.
@@ -210,8 +254,9 @@ impl Ancestry {
     }
 
     /// Reads the logs from the bottom up, each on top of what it was forked from; of the top one at most `limit` bytes.
-    fn read(&self, store: &dyn LogStore, depth: Depth, limit: u64) -> Result<Log, EngineError> {
+    fn read(&self, store: &dyn LogStore, depth: Depth, limit: u64) -> Result<(Log, Incarnation), EngineError> {
         let mut log: Option<Log> = None;
+        let mut incarnation = Incarnation::default();
         for (level, source) in self.chain.iter().enumerate().rev() {
             let mut current = match (log.take(), self.forks.get(level)) {
                 (Some(origin), Some(fork)) => Log::forked(origin, &fork.origin.entry, depth),
@@ -219,7 +264,7 @@ impl Ancestry {
             };
             let above = level.checked_sub(1).and_then(|above| self.forks.get(above));
             let limit = above.map_or(limit, |fork| fork.offset);
-            store.read(source, 0, &mut |chunk| {
+            let read = store.read(source, 0, &mut |chunk| {
                 let room = usize::try_from(limit.saturating_sub(current.end())).unwrap_or(usize::MAX);
                 current.feed(chunk.get(..room).unwrap_or(chunk));
             })?;
@@ -227,9 +272,10 @@ impl Ancestry {
                 current.note_missing_origin(reason.clone());
             }
             current.finish();
+            incarnation = read.incarnation;
             log = Some(current);
         }
-        Ok(log.unwrap_or_default())
+        Ok((log.unwrap_or_default(), incarnation))
     }
 
     fn name(&self) -> &str {

@@ -13,6 +13,7 @@ pub(crate) mod list;
 pub(crate) mod messages;
 pub(crate) mod meta;
 pub(crate) mod open;
+pub(crate) mod recover;
 pub(crate) mod rename;
 pub(crate) mod replace_segment;
 pub(crate) mod rewrite_call;

@@ -2,6 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::store::Runner;
 
 /// An error of a store.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +29,12 @@ pub enum StoreError {
         /// The path.
         path: PathBuf,
     },
+    /// Another file has taken the log's name: read everything again.
+    #[error("{} was replaced by another file", path.display())]
+    Replaced {
+        /// The path.
+        path: PathBuf,
+    },
     /// Another process holds the gate and does not let go.
     #[error("another process has been writing to session {session} for {seconds} seconds")]
     Busy {
@@ -33,6 +42,29 @@ pub enum StoreError {
         session: String,
         /// How long was waited.
         seconds: u64,
+    },
+    /// Another process runs turns in the session.
+    #[error("session {session} is being run by process {}", runner.pid)]
+    Running {
+        /// The session.
+        session: String,
+        /// Who runs it.
+        runner: Runner,
+    },
+    /// An earlier error stands in the way until the session is recovered.
+    #[error("an earlier write failed")]
+    Latched {
+        /// The first error.
+        #[source]
+        first: Arc<StoreError>,
+    },
+    /// A directory or file of this home belongs to someone else or is a link to somewhere else.
+    #[error("{} is not safe to use: {reason}", path.display())]
+    Unsafe {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        reason: &'static str,
     },
     /// The disk or the quota is full; nothing was written.
     #[error("no space left to write {}", path.display())]

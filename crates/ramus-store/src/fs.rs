@@ -6,7 +6,7 @@ mod real;
 use std::fmt;
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 pub use real::RealFs;
 
@@ -30,16 +30,54 @@ pub struct DirEntry {
     pub is_file: bool,
 }
 
+/// Which file a name stands for, or a handle is open on: it stays the same when the file is renamed and changes when
+/// another file takes the name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// The device it is on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+}
+
+/// What the system says about a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// Which file it is.
+    pub id: FileId,
+    /// The length in bytes.
+    pub size: u64,
+    /// Whether it is a regular file.
+    pub is_file: bool,
+    /// Whether it is a directory.
+    pub is_dir: bool,
+    /// Whether it belongs to the user this process runs as.
+    pub is_ours: bool,
+    /// Whether only its owner may use it.
+    pub is_private: bool,
+    /// The later of when its content and when its inode last changed: the second cannot be set back.
+    pub changed: SystemTime,
+}
+
 /// A file system.
 pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Makes a directory and its missing ancestors, private to the user, durably.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a new file, private to the user; fails when the name is taken.
+    /// Makes a new file, private to the user whatever the umask; fails when the name is taken.
     fn create_file(&self, path: &Path) -> io::Result<Box<dyn FileHandle>>;
 
-    /// Opens a file.
+    /// Opens a regular file; links are not followed.
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn FileHandle>>;
+
+    /// Returns what the system says about a name; links are not followed.
+    fn stat(&self, path: &Path) -> io::Result<Stat>;
+
+    /// Takes a directory's or file's permissions away from everyone but its owner.
+    fn make_private(&self, path: &Path) -> io::Result<()>;
+
+    /// Marks a file as changed now.
+    fn touch(&self, path: &Path) -> io::Result<()>;
 
     /// Renames a file, replacing what has the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -50,9 +88,6 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Gives a file a second name; fails when the name is taken.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Says whether two names are names of one file (links are not followed).
-    fn same_file(&self, one: &Path, other: &Path) -> io::Result<bool>;
-
     /// Removes a name.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
@@ -62,14 +97,14 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Lists a directory, sorted by name.
     fn list(&self, path: &Path) -> io::Result<Vec<DirEntry>>;
 
-    /// Waits for the exclusive lock of a file, making the file if need be; none when it stays taken for `patience`.
-    fn lock(&self, path: &Path, patience: Duration) -> io::Result<Option<Box<dyn Lock>>>;
+    /// Opens a lock file, making it if need be. Nothing is locked yet.
+    fn lock_file(&self, path: &Path) -> io::Result<Box<dyn LockFile>>;
 }
 
 /// An open file.
 pub trait FileHandle: Send {
-    /// Returns the length in bytes.
-    fn size(&self) -> io::Result<u64>;
+    /// Returns what the system says about the file.
+    fn stat(&self) -> io::Result<Stat>;
 
     /// Reads at an offset; 0 at the end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
@@ -84,5 +119,27 @@ pub trait FileHandle: Send {
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// A lock, freed when it is dropped or its process ends.
-pub trait Lock: Send {}
+/// A file that exists to be locked. The lock is freed when it is released, when the handle is dropped, and when the
+/// process ends, however it ends.
+pub trait LockFile: Send {
+    /// Waits for a lock; says whether it was had within `patience`.
+    fn acquire(&self, hold: Hold, patience: Duration) -> io::Result<bool>;
+
+    /// Frees the lock.
+    fn release(&self) -> io::Result<()>;
+
+    /// Replaces what the file says about who holds it. For people: the lock itself is the only truth.
+    fn write_note(&self, note: &[u8]) -> io::Result<()>;
+
+    /// Returns what the file says about who holds it.
+    fn read_note(&self) -> io::Result<Vec<u8>>;
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// With others who hold it shared.
+    Shared,
+    /// Alone.
+    Exclusive,
+}

@@ -3,29 +3,35 @@
 //! Every write happens under the session's gate, a lock file of its own that outlives renames of the log. One batch is
 //! one `write`; on error the tail is cut back to where it was, so a failed append leaves no trace; `fdatasync` comes
 //! before success is reported, and directories are synced when names in them change. A log gets its name when it is
-//! complete, and never takes one that another file has.
+//! complete, and never takes one that another file has. Directories belong to the user alone; links are not followed.
 
-mod append;
 mod delete;
+mod gate;
 mod layout;
+mod lease;
 mod list;
+mod make;
+mod omp_lock;
+mod quarantine;
+mod writer;
 
+use std::collections::HashSet;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
 pub use layout::Layout;
 
 use crate::error::StoreError;
-use crate::fs::{Access, FileSystem, Lock, RealFs};
-use crate::store::{Location, LogStore, NewLog, Placement, Removed, Residence};
-
-/// How long a writer waits for the gate before it gives up.
-const PATIENCE: Duration = Duration::from_secs(10);
+use crate::fs::{Access, FileId, FileSystem, RealFs};
+use crate::planted::{Bug, is_planted};
+use crate::store::{
+    Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Placement, Position, Removed, Residence, Runner,
+    SetAside,
+};
 
 /// How much is read at a time.
 const CHUNK: usize = 1 << 18;
@@ -36,6 +42,8 @@ pub struct JsonlStore {
     root: PathBuf,
     layout: Layout,
     fs: Arc<dyn FileSystem>,
+    /// Directories that were found to be safe.
+    known_dirs: Arc<Mutex<HashSet<PathBuf>>>,
 }
 
 impl JsonlStore {
@@ -46,7 +54,7 @@ impl JsonlStore {
 
     /// Names a home on any file system.
     pub fn with_fs(root: impl Into<PathBuf>, layout: Layout, fs: Arc<dyn FileSystem>) -> Self {
-        Self { root: root.into(), layout, fs }
+        Self { root: root.into(), layout, fs, known_dirs: Arc::default() }
     }
 
     /// Returns the directory of this home.
@@ -69,16 +77,15 @@ impl JsonlStore {
         }
     }
 
-    /// Waits for the gate of a log.
-    fn gate(&self, at: &Location) -> Result<Box<dyn Lock>, StoreError> {
-        let locks = self.root.join("locks");
-        self.fs.create_dir(&locks).map_err(|error| StoreError::io("make", &locks, error))?;
-        let path = locks.join(lock_name(at));
-        let lock = self.fs.lock(&path, PATIENCE).map_err(|error| StoreError::io("lock", &path, error))?;
-        lock.ok_or_else(|| StoreError::Busy { session: at.id.to_string(), seconds: PATIENCE.as_secs() })
+    fn known_dirs(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        // A set of paths is never half changed.
+        self.known_dirs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn sync_dir_of(&self, path: &Path) -> Result<(), StoreError> {
+        if is_planted(Bug::NoDirectoryFsync) {
+            return Ok(());
+        }
         let directory = path.parent().unwrap_or(path);
         self.fs.sync_dir(directory).map_err(|error| StoreError::io("sync", directory, error))
     }
@@ -95,6 +102,11 @@ fn lock_name(at: &Location) -> String {
     if tame { id.to_owned() } else { format!("x-{}", hex::encode(Sha256::digest(id.as_bytes()))) }
 }
 
+/// A log that is replaced is another file.
+fn incarnation(id: FileId) -> Incarnation {
+    Incarnation(u128::from(id.device) << 64 | u128::from(id.inode))
+}
+
 fn path_of(at: &Location) -> Result<&Path, StoreError> {
     at.path.as_deref().ok_or_else(|| StoreError::NotFound { what: format!("the file of session {}", at.id) })
 }
@@ -102,7 +114,7 @@ fn path_of(at: &Location) -> Result<&Path, StoreError> {
 impl LogStore for JsonlStore {
     fn create(&self, new: &NewLog<'_>, bytes: &[u8]) -> Result<Location, StoreError> {
         let directory = self.directory(new.placement, new.cwd);
-        self.fs.create_dir(&directory).map_err(|error| StoreError::io("make", &directory, error))?;
+        self.own_dir(&directory)?;
         let path = directory.join(layout::file_name(new.timestamp, &new.id));
         self.make(&path, bytes)?;
         let residence = match new.placement {
@@ -112,14 +124,17 @@ impl LogStore for JsonlStore {
         Ok(Location { id: new.id.clone(), residence, path: Some(path) })
     }
 
-    fn read(&self, at: &Location, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<u64, StoreError> {
+    fn read(&self, at: &Location, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<Position, StoreError> {
         let path = path_of(at)?;
         let file = self.fs.open(path, Access::Read).map_err(|error| StoreError::io("open", path, error))?;
+        let id = file.stat().map_err(|error| StoreError::io("inspect", path, error))?.id;
         let mut buffer = vec![0; CHUNK];
         let mut position = from;
         loop {
             let read = file.read_at(&mut buffer, position).map_err(|error| StoreError::io("read", path, error))?;
-            let Some(chunk) = buffer.get(..read).filter(|chunk| !chunk.is_empty()) else { return Ok(position) };
+            let Some(chunk) = buffer.get(..read).filter(|chunk| !chunk.is_empty()) else {
+                return Ok(Position { incarnation: incarnation(id), end: position });
+            };
             take(chunk);
             position += read as u64;
         }
@@ -141,21 +156,14 @@ impl LogStore for JsonlStore {
         Ok(bytes)
     }
 
-    fn append(&self, at: &Location, expected: u64, bytes: &[u8]) -> Result<u64, StoreError> {
-        let path = path_of(at)?;
-        let _gate = self.gate(at)?;
-        let mut file = self.fs.open(path, Access::Append).map_err(|error| StoreError::io("open", path, error))?;
-        let actual = file.size().map_err(|error| StoreError::io("inspect", path, error))?;
-        if actual != expected {
-            return Err(StoreError::Moved { expected, actual });
-        }
-        append::write_whole(file.as_mut(), bytes, expected, path)?;
-        Ok(expected + bytes.len() as u64)
+    fn writer(&self, at: &Location) -> Result<Box<dyn LogWriter>, StoreError> {
+        Ok(Box::new(self.open_writer(at)?))
     }
 
-    fn rewrite(&self, at: &Location, expected: u64, bytes: &[u8], backup: Option<&str>) -> Result<(), StoreError> {
+    fn rewrite(&self, at: &Location, expected: Position, bytes: &[u8], backup: Option<&str>) -> Result<(), StoreError> {
         let path = path_of(at)?;
-        let _gate = self.gate(at)?;
+        let gate = self.gate(at)?;
+        let _held = gate.hold()?;
         self.replace(path, expected, bytes, backup)
     }
 
@@ -165,8 +173,9 @@ impl LogStore for JsonlStore {
         let name = path.file_name().unwrap_or_default();
         let target = directory.join(name);
         if target != path {
-            let _gate = self.gate(at)?;
-            self.fs.create_dir(&directory).map_err(|error| StoreError::io("make", &directory, error))?;
+            let gate = self.gate(at)?;
+            let _held = gate.hold()?;
+            self.own_dir(&directory)?;
             self.fs.rename_new(path, &target).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => StoreError::Exists { path: target.clone() },
                 _ => StoreError::io("move", path, error),
@@ -179,11 +188,24 @@ impl LogStore for JsonlStore {
 
     fn delete(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
         let path = path_of(at)?;
-        let _gate = self.gate(at)?;
+        let gate = self.gate(at)?;
+        let _held = gate.hold()?;
         self.delete_files(path, dry_run)
     }
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {
         self.list_files()
+    }
+
+    fn lease(&self, at: &Location, now: i64) -> Result<Box<dyn Lease>, StoreError> {
+        self.take_lease(at, now)
+    }
+
+    fn runner(&self, at: &Location) -> Result<Option<Runner>, StoreError> {
+        self.lease_holder(at)
+    }
+
+    fn set_aside(&self, at: &Location, offset: u64, bytes: &[u8], reason: &str) -> Result<SetAside, StoreError> {
+        self.keep_damage(at, offset, bytes, reason)
     }
 }

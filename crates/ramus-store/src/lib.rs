@@ -5,13 +5,14 @@
 //! when someone else was faster. What the lines mean is the model's business, what to write is the engine's.
 //!
 //! ```
-//! use ramus_store::{LogStore, MemoryStore, NewLog};
+//! use ramus_store::{Flush, LogStore, MemoryStore, NewLog};
 //!
 //! let store = MemoryStore::default();
 //! let new = NewLog::draft("s1".into(), "/tmp", "2026-02-16T10:20:30.000Z");
 //! let location = store.create(&new, b"{\"type\":\"session\",\"id\":\"s1\"}\n")?;
-//! let end = store.append(&location, 29, b"{}\n")?;
-//! assert_eq!(end, 32);
+//! let read = store.read(&location, 0, &mut |_| ())?;
+//! let position = store.writer(&location)?.append(read, b"{}\n", Flush::Now)?;
+//! assert_eq!(position.end, 32);
 //! # Ok::<(), ramus_store::StoreError>(())
 //! ```
 
@@ -20,10 +21,14 @@ pub mod fs;
 mod jsonl;
 mod lines;
 mod memory;
+pub mod planted;
 mod store;
 
 pub use error::StoreError;
 pub use jsonl::{JsonlStore, Layout};
 pub use lines::{ReadAhead, StoreLines};
 pub use memory::MemoryStore;
-pub use store::{Location, LogStore, NewLog, Placement, Removed, Residence};
+pub use store::{
+    Flush, Health, Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Placement, Position, Removed, Residence,
+    Runner, SetAside,
+};

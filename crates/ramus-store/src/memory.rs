@@ -1,29 +1,67 @@
 //! A home in memory: the same promises, except surviving the process.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ramus_model::SessionId;
 
 use crate::error::StoreError;
-use crate::store::{Location, LogStore, NewLog, Removed, Residence};
+use crate::store::{
+    Flush, Health, Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Position, Removed, Residence, Runner,
+    SetAside,
+};
 
 /// Logs in memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
-    logs: Mutex<BTreeMap<SessionId, Vec<u8>>>,
+    home: Arc<Mutex<Home>>,
+}
+
+#[derive(Debug, Default)]
+struct Home {
+    logs: BTreeMap<SessionId, Log>,
+    runners: HashMap<SessionId, Runner>,
+    incarnations: u128,
+}
+
+#[derive(Debug)]
+struct Log {
+    incarnation: Incarnation,
+    bytes: Vec<u8>,
+}
+
+impl Home {
+    fn log(&mut self, id: &SessionId) -> Result<&mut Log, StoreError> {
+        self.logs.get_mut(id).ok_or_else(|| missing(id))
+    }
+
+    fn next_incarnation(&mut self) -> Incarnation {
+        self.incarnations += 1;
+        Incarnation(self.incarnations)
+    }
+}
+
+impl Log {
+    fn position(&self) -> Position {
+        Position { incarnation: self.incarnation, end: self.bytes.len() as u64 }
+    }
+
+    fn expect(&self, expected: Position) -> Result<(), StoreError> {
+        let actual = self.position();
+        if actual.incarnation != expected.incarnation {
+            return Err(StoreError::Replaced { path: "memory".into() });
+        }
+        if actual.end == expected.end {
+            return Ok(());
+        }
+        Err(StoreError::Moved { expected: expected.end, actual: actual.end })
+    }
 }
 
 impl MemoryStore {
-    fn logs(&self) -> MutexGuard<'_, BTreeMap<SessionId, Vec<u8>>> {
+    fn home(&self) -> MutexGuard<'_, Home> {
         // No operation leaves a log half changed, so a panic elsewhere does not spoil them.
-        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn with<T>(&self, at: &Location, act: impl FnOnce(&mut Vec<u8>) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let mut logs = self.logs();
-        let log = logs.get_mut(&at.id).ok_or_else(|| missing(&at.id))?;
-        act(log)
+        self.home.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -35,67 +73,134 @@ fn location(id: SessionId) -> Location {
     Location { id, residence: Residence::Memory, path: None }
 }
 
-fn expect_end(log: &[u8], expected: u64) -> Result<(), StoreError> {
-    let actual = log.len() as u64;
-    if actual == expected { Ok(()) } else { Err(StoreError::Moved { expected, actual }) }
-}
-
 impl LogStore for MemoryStore {
     fn create(&self, new: &NewLog<'_>, bytes: &[u8]) -> Result<Location, StoreError> {
-        let mut logs = self.logs();
-        if logs.contains_key(&new.id) {
+        let mut home = self.home();
+        if home.logs.contains_key(&new.id) {
             return Err(StoreError::Exists { path: new.id.as_str().into() });
         }
-        logs.insert(new.id.clone(), bytes.to_vec());
+        let incarnation = home.next_incarnation();
+        home.logs.insert(new.id.clone(), Log { incarnation, bytes: bytes.to_vec() });
         Ok(location(new.id.clone()))
     }
 
-    fn read(&self, at: &Location, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<u64, StoreError> {
-        self.with(at, |log| {
-            let start = usize::try_from(from).unwrap_or(usize::MAX);
-            take(log.get(start..).unwrap_or_default());
-            Ok(from.max(log.len() as u64))
-        })
+    fn read(&self, at: &Location, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<Position, StoreError> {
+        let mut home = self.home();
+        let log = home.log(&at.id)?;
+        let start = usize::try_from(from).unwrap_or(usize::MAX);
+        take(log.bytes.get(start..).unwrap_or_default());
+        let position = log.position();
+        Ok(Position { end: from.max(position.end), ..position })
     }
 
     fn read_at(&self, at: &Location, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
-        self.with(at, |log| {
-            let start = usize::try_from(offset).unwrap_or(usize::MAX).min(log.len());
-            let end = start.saturating_add(len).min(log.len());
-            Ok(log.get(start..end).unwrap_or_default().to_vec())
-        })
+        let mut home = self.home();
+        let bytes = &home.log(&at.id)?.bytes;
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+        let end = start.saturating_add(len).min(bytes.len());
+        Ok(bytes.get(start..end).unwrap_or_default().to_vec())
     }
 
-    fn append(&self, at: &Location, expected: u64, bytes: &[u8]) -> Result<u64, StoreError> {
-        self.with(at, |log| {
-            expect_end(log, expected)?;
-            log.extend_from_slice(bytes);
-            Ok(log.len() as u64)
-        })
+    fn writer(&self, at: &Location) -> Result<Box<dyn LogWriter>, StoreError> {
+        self.home().log(&at.id)?;
+        Ok(Box::new(MemoryWriter { store: self.clone(), id: at.id.clone() }))
     }
 
-    fn rewrite(&self, at: &Location, expected: u64, bytes: &[u8], _backup: Option<&str>) -> Result<(), StoreError> {
-        self.with(at, |log| {
-            expect_end(log, expected)?;
-            *log = bytes.to_vec();
-            Ok(())
-        })
+    fn rewrite(
+        &self,
+        at: &Location,
+        expected: Position,
+        bytes: &[u8],
+        _backup: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let mut home = self.home();
+        let incarnation = home.next_incarnation();
+        let log = home.log(&at.id)?;
+        log.expect(expected)?;
+        *log = Log { incarnation, bytes: bytes.to_vec() };
+        Ok(())
     }
 
     fn settle(&self, at: &Location, _cwd: &str) -> Result<Location, StoreError> {
-        self.with(at, |_| Ok(location(at.id.clone())))
+        self.home().log(&at.id)?;
+        Ok(location(at.id.clone()))
     }
 
     fn delete(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
-        let mut logs = self.logs();
-        let bytes = logs.get(&at.id).ok_or_else(|| missing(&at.id))?.len() as u64;
+        let mut home = self.home();
+        let bytes = home.log(&at.id)?.bytes.len() as u64;
         if !dry_run {
-            logs.remove(&at.id);
+            home.logs.remove(&at.id);
         }
         Ok(Removed { files: Vec::new(), bytes })
     }
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {
-        Ok(self.logs().keys().cloned().map(location).collect())
+        Ok(self.home().logs.keys().cloned().map(location).collect())
+    }
+
+    fn lease(&self, at: &Location, now: i64) -> Result<Box<dyn Lease>, StoreError> {
+        let mut home = self.home();
+        if let Some(runner) = home.runners.get(&at.id) {
+            return Err(StoreError::Running { session: at.id.to_string(), runner: *runner });
+        }
+        home.runners.insert(at.id.clone(), Runner { pid: std::process::id(), since: now });
+        Ok(Box::new(MemoryLease { store: self.clone(), id: at.id.clone() }))
+    }
+
+    fn runner(&self, at: &Location) -> Result<Option<Runner>, StoreError> {
+        Ok(self.home().runners.get(&at.id).copied())
+    }
+
+    fn set_aside(&self, _at: &Location, offset: u64, bytes: &[u8], _reason: &str) -> Result<SetAside, StoreError> {
+        Ok(SetAside { offset, len: bytes.len() as u64, path: None })
+    }
+}
+
+struct MemoryWriter {
+    store: MemoryStore,
+    id: SessionId,
+}
+
+impl LogWriter for MemoryWriter {
+    fn append(&mut self, expected: Position, bytes: &[u8], _flush: Flush) -> Result<Position, StoreError> {
+        let mut home = self.store.home();
+        let log = home.log(&self.id)?;
+        log.expect(expected)?;
+        log.bytes.extend_from_slice(bytes);
+        Ok(log.position())
+    }
+
+    fn flush(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn cut(&mut self, expected: Position, end: u64) -> Result<SetAside, StoreError> {
+        let mut home = self.store.home();
+        let log = home.log(&self.id)?;
+        log.expect(expected)?;
+        log.bytes.truncate(usize::try_from(end).unwrap_or(usize::MAX));
+        Ok(SetAside { offset: end, len: expected.end.saturating_sub(end), path: None })
+    }
+
+    fn health(&self) -> Health {
+        Health::Healthy
+    }
+
+    fn recover(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+struct MemoryLease {
+    store: MemoryStore,
+    id: SessionId,
+}
+
+impl Lease for MemoryLease {}
+
+impl Drop for MemoryLease {
+    fn drop(&mut self) {
+        self.store.home().runners.remove(&self.id);
     }
 }

@@ -1,6 +1,7 @@
-//! The store trait: eight verbs over bytes and positions, honest for any home that keeps logs in order.
+//! The store trait: few verbs over bytes and positions, honest for any home that keeps logs in order.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ramus_model::SessionId;
 
@@ -68,27 +69,73 @@ pub struct Removed {
     pub bytes: u64,
 }
 
+/// Which incarnation of a log: appending keeps it, replacing the log changes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Incarnation(pub u128);
+
+/// Up to where a log was read, and which incarnation of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// Which incarnation.
+    pub incarnation: Incarnation,
+    /// The offset behind the last byte.
+    pub end: u64,
+}
+
+/// When written bytes are made durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Flush {
+    /// Before success is reported.
+    #[default]
+    Now,
+    /// With the next flush, or when the system gets to it.
+    Later,
+}
+
+/// Who runs a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runner {
+    /// The process.
+    pub pid: u32,
+    /// Since when, in milliseconds since 1970.
+    pub since: i64,
+}
+
+/// The right to run turns in a session, until it is dropped or its process ends.
+pub trait Lease: Send + Sync {}
+
+/// Bytes that were set aside because they are not part of any record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside {
+    /// Where they were in the log.
+    pub offset: u64,
+    /// How many.
+    pub len: u64,
+    /// The file that holds them now, in homes that have files.
+    pub path: Option<PathBuf>,
+}
+
 /// A home of logs.
 ///
-/// Positions are byte offsets in the log. An append names the position it expects to write at; a home checks that under
-/// its own lock, so of two writers one is refused and nothing interleaves. A batch is written whole or not at all, and is
-/// durable when `append` returns.
+/// Positions are byte offsets in one incarnation of a log. A writer names the position it expects to write at; a home
+/// checks that under its own lock, so of two writers one is refused and nothing interleaves. A batch is written whole or
+/// not at all, and is durable when the append returns, unless the writer said it may come later.
 pub trait LogStore: Send + Sync {
     /// Makes a log that starts with `bytes`, durably. Nobody sees it before it is complete.
     fn create(&self, new: &NewLog<'_>, bytes: &[u8]) -> Result<Location, StoreError>;
 
     /// Reads from `from` to the end in chunks and returns the position of the end.
-    fn read(&self, at: &Location, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<u64, StoreError>;
+    fn read(&self, at: &Location, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<Position, StoreError>;
 
     /// Reads up to `len` bytes at `offset`; fewer only at the end of the log.
     fn read_at(&self, at: &Location, offset: u64, len: usize) -> Result<Vec<u8>, StoreError>;
 
-    /// Appends whole lines at `expected` and returns the new end.
-    fn append(&self, at: &Location, expected: u64, bytes: &[u8]) -> Result<u64, StoreError>;
+    /// Opens a log for appending.
+    fn writer(&self, at: &Location) -> Result<Box<dyn LogWriter>, StoreError>;
 
     /// Replaces the whole log atomically, if it still ends at `expected`. With `backup`, a home that has files keeps the
     /// old one beside the new one, under its name and this suffix; a number follows when another file has that name.
-    fn rewrite(&self, at: &Location, expected: u64, bytes: &[u8], backup: Option<&str>) -> Result<(), StoreError>;
+    fn rewrite(&self, at: &Location, expected: Position, bytes: &[u8], backup: Option<&str>) -> Result<(), StoreError>;
 
     /// Moves a log among the sessions of `cwd`: publishes a draft, or follows a moved working directory. Fails when the
     /// name is taken there.
@@ -99,6 +146,50 @@ pub trait LogStore: Send + Sync {
 
     /// Lists all logs of this home without opening them.
     fn list(&self) -> Result<Vec<Location>, StoreError>;
+
+    /// Takes the right to run turns in a session; fails when someone has it.
+    fn lease(&self, at: &Location, now: i64) -> Result<Box<dyn Lease>, StoreError>;
+
+    /// Returns who runs a session.
+    fn runner(&self, at: &Location) -> Result<Option<Runner>, StoreError>;
+
+    /// Keeps damaged bytes of a log, durably, named by their content: the same bytes are kept once.
+    fn set_aside(&self, at: &Location, offset: u64, bytes: &[u8], reason: &str) -> Result<SetAside, StoreError>;
+}
+
+/// Appends to one log. Whoever writes often keeps one.
+///
+/// After an error that leaves the state of the disk in doubt a writer refuses further work with that first error until it
+/// is recovered. A full disk is no such error: what was written was taken back, and the next append may find space.
+pub trait LogWriter: Send {
+    /// Appends whole lines at `expected` and returns the new end.
+    fn append(&mut self, expected: Position, bytes: &[u8], flush: Flush) -> Result<Position, StoreError>;
+
+    /// Makes durable what was appended to be flushed later.
+    fn flush(&mut self) -> Result<(), StoreError>;
+
+    /// Sets everything behind `end` aside and cuts the log there. For tails that are no record: nobody was told that they
+    /// are stored.
+    fn cut(&mut self, expected: Position, end: u64) -> Result<SetAside, StoreError>;
+
+    /// Says how the writer is.
+    fn health(&self) -> Health;
+
+    /// Makes a writer that refuses work usable again. When the disk could not confirm what it was given, the log is
+    /// copied to a new file first; bytes that were refused with an error are not part of the copy.
+    fn recover(&mut self) -> Result<(), StoreError>;
+}
+
+/// How a writer is.
+#[derive(Clone, Debug, Default)]
+pub enum Health {
+    /// It writes.
+    #[default]
+    Healthy,
+    /// The last write failed and was taken back. Reading works.
+    Degraded(Arc<StoreError>),
+    /// The disk failed to confirm what it was given. Reading works; the file is not trusted with more.
+    Poisoned(Arc<StoreError>),
 }
 
 impl Location {

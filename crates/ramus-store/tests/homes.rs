@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::thread;
 
 use ramus_model::SessionId;
-use ramus_store::{JsonlStore, Layout, Location, LogStore, MemoryStore, NewLog, Placement, StoreError};
+use ramus_store::{
+    Flush, JsonlStore, Layout, Location, LogStore, MemoryStore, NewLog, Placement, Position, StoreError,
+};
 
 const HEADER: &[u8] = b"{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
 
@@ -25,14 +27,30 @@ fn homes() -> Vec<Home> {
     ]
 }
 
+fn append(store: &dyn LogStore, at: &Location, end: u64, bytes: &[u8]) -> Result<u64, StoreError> {
+    let read = store.read(at, 0, &mut |_| ())?;
+    Ok(store.writer(at)?.append(Position { end, ..read }, bytes, Flush::Now)?.end)
+}
+
+fn rewrite(
+    store: &dyn LogStore,
+    at: &Location,
+    end: u64,
+    bytes: &[u8],
+    backup: Option<&str>,
+) -> Result<(), StoreError> {
+    let read = store.read(at, 0, &mut |_| ())?;
+    store.rewrite(at, Position { end, ..read }, bytes, backup)
+}
+
 fn new(id: &str) -> NewLog<'_> {
     NewLog::draft(SessionId::from(id), "/proj", "2026-02-16T10:20:30.000Z")
 }
 
 fn content(store: &dyn LogStore, at: &Location) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let end = store.read(at, 0, &mut |chunk| bytes.extend_from_slice(chunk)).unwrap();
-    assert_eq!(end, bytes.len() as u64);
+    let read = store.read(at, 0, &mut |chunk| bytes.extend_from_slice(chunk)).unwrap();
+    assert_eq!(read.end, bytes.len() as u64);
     bytes
 }
 
@@ -40,11 +58,11 @@ fn content(store: &dyn LogStore, at: &Location) -> Vec<u8> {
 fn what_is_appended_is_read() {
     for Home { name, store, .. } in homes() {
         let at = store.create(&new("s1"), HEADER).unwrap();
-        let end = store.append(&at, HEADER.len() as u64, b"one\n").unwrap();
-        let end = store.append(&at, end, b"two\nthree\n").unwrap();
+        let end = append(store.as_ref(), &at, HEADER.len() as u64, b"one\n").unwrap();
+        let end = append(store.as_ref(), &at, end, b"two\nthree\n").unwrap();
         assert_eq!(content(store.as_ref(), &at), [HEADER, b"one\ntwo\nthree\n"].concat(), "{name}");
         let mut tail = Vec::new();
-        assert_eq!(store.read(&at, end - 6, &mut |chunk| tail.extend_from_slice(chunk)).unwrap(), end);
+        assert_eq!(store.read(&at, end - 6, &mut |chunk| tail.extend_from_slice(chunk)).unwrap().end, end);
         assert_eq!(tail, b"three\n");
         assert_eq!(store.read_at(&at, HEADER.len() as u64, 3).unwrap(), b"one");
         assert_eq!(store.read_at(&at, end - 2, 100).unwrap(), b"e\n");
@@ -57,7 +75,7 @@ fn an_append_at_another_position_is_refused_and_changes_nothing() {
     for Home { name, store, .. } in homes() {
         let at = store.create(&new("s1"), HEADER).unwrap();
         for expected in [0, HEADER.len() as u64 - 1, HEADER.len() as u64 + 1] {
-            match store.append(&at, expected, b"x\n") {
+            match append(store.as_ref(), &at, expected, b"x\n") {
                 Err(StoreError::Moved { expected: asked, actual }) => {
                     assert_eq!((asked, actual), (expected, HEADER.len() as u64), "{name}");
                 }
@@ -81,12 +99,15 @@ fn a_name_can_be_taken_once() {
 fn rewriting_replaces_everything_or_nothing() {
     for Home { name, store, .. } in homes() {
         let at = store.create(&new("s1"), HEADER).unwrap();
-        assert!(matches!(store.rewrite(&at, 3, b"no\n", Some(".bak")), Err(StoreError::Moved { .. })), "{name}");
+        assert!(
+            matches!(rewrite(store.as_ref(), &at, 3, b"no\n", Some(".bak")), Err(StoreError::Moved { .. })),
+            "{name}"
+        );
         assert_eq!(content(store.as_ref(), &at), HEADER);
-        store.rewrite(&at, HEADER.len() as u64, b"new\n", Some(".bak")).unwrap();
+        rewrite(store.as_ref(), &at, HEADER.len() as u64, b"new\n", Some(".bak")).unwrap();
         assert_eq!(content(store.as_ref(), &at), b"new\n", "{name}");
-        let end = store.append(&at, 4, b"more\n").unwrap();
-        store.rewrite(&at, end, b"newer\n", None).unwrap();
+        let end = append(store.as_ref(), &at, 4, b"more\n").unwrap();
+        rewrite(store.as_ref(), &at, end, b"newer\n", None).unwrap();
         assert_eq!(content(store.as_ref(), &at), b"newer\n", "{name}");
     }
 }
@@ -97,7 +118,7 @@ fn a_settled_log_keeps_its_content_and_its_id() {
         let draft = store.create(&new("s1"), HEADER).unwrap();
         let settled = store.settle(&draft, "/proj").unwrap();
         assert_eq!(settled.id, draft.id, "{name}");
-        let end = store.append(&settled, HEADER.len() as u64, b"one\n").unwrap();
+        let end = append(store.as_ref(), &settled, HEADER.len() as u64, b"one\n").unwrap();
         let again = store.settle(&settled, "/elsewhere").unwrap();
         assert_eq!(content(store.as_ref(), &again).len() as u64, end);
         let listed = store.list().unwrap();
@@ -114,7 +135,7 @@ fn a_deleted_log_is_gone_and_a_dry_run_is_not() {
         assert_eq!(store.delete(&at, false).unwrap(), would);
         assert_eq!(would.bytes, HEADER.len() as u64);
         assert!(matches!(store.delete(&at, false), Err(StoreError::NotFound { .. })), "{name}");
-        assert!(matches!(store.append(&at, 0, b"x\n"), Err(StoreError::NotFound { .. })), "{name}");
+        assert!(matches!(append(store.as_ref(), &at, 0, b"x\n"), Err(StoreError::NotFound { .. })), "{name}");
         assert!(matches!(store.read(&at, 0, &mut |_| ()), Err(StoreError::NotFound { .. })), "{name}");
         assert_eq!(store.list().unwrap(), []);
     }
@@ -147,7 +168,7 @@ fn writers_who_read_on_when_refused_lose_nothing() {
                     for n in 0..EACH {
                         let line = format!("{writer}:{n}\n");
                         let mut end = HEADER.len() as u64;
-                        while let Err(error) = store.append(at, end, line.as_bytes()) {
+                        while let Err(error) = append(store.as_ref(), at, end, line.as_bytes()) {
                             let StoreError::Moved { actual, .. } = error else { panic!("{error}") };
                             end = actual;
                         }
@@ -161,5 +182,53 @@ fn writers_who_read_on_when_refused_lose_nothing() {
                 text.lines().filter_map(|line| line.strip_prefix(&format!("{writer}:"))?.parse().ok()).collect();
             assert_eq!(own, (0..EACH).collect::<Vec<_>>(), "{name}: writer {writer}");
         }
+    }
+}
+
+#[test]
+fn a_writer_that_read_another_incarnation_is_refused() {
+    for Home { name, store, .. } in homes() {
+        let at = store.create(&new("s1"), HEADER).unwrap();
+        let read = store.read(&at, 0, &mut |_| ()).unwrap();
+        let mut writer = store.writer(&at).unwrap();
+        store.rewrite(&at, read, &HEADER.to_ascii_uppercase(), None).unwrap();
+        let refused = writer.append(read, b"x\n", Flush::Now);
+        assert!(matches!(refused, Err(StoreError::Replaced { .. })), "{name}: {refused:?}");
+        let again = store.read(&at, 0, &mut |_| ()).unwrap();
+        assert_eq!(again.end, read.end);
+        writer.append(again, b"x\n", Flush::Now).unwrap();
+        assert_eq!(content(store.as_ref(), &at), [&HEADER.to_ascii_uppercase()[..], b"x\n"].concat(), "{name}");
+    }
+}
+
+#[test]
+fn a_tail_can_be_cut() {
+    for Home { name, store, .. } in homes() {
+        let at = store.create(&new("s1"), HEADER).unwrap();
+        let end = append(store.as_ref(), &at, HEADER.len() as u64, b"{\"torn").unwrap();
+        let read = store.read(&at, 0, &mut |_| ()).unwrap();
+        let aside = store.writer(&at).unwrap().cut(read, HEADER.len() as u64).unwrap();
+        assert_eq!((aside.offset, aside.len), (HEADER.len() as u64, end - HEADER.len() as u64), "{name}");
+        assert_eq!(content(store.as_ref(), &at), HEADER, "{name}");
+        if let Some(path) = aside.path {
+            assert_eq!(std::fs::read(path).unwrap(), b"{\"torn");
+        }
+    }
+}
+
+#[test]
+fn one_runner_at_a_time() {
+    for Home { name, store, .. } in homes() {
+        let at = store.create(&new("s1"), HEADER).unwrap();
+        assert_eq!(store.runner(&at).unwrap(), None, "{name}");
+        let lease = store.lease(&at, 1234).unwrap();
+        let Err(StoreError::Running { runner, .. }) = store.lease(&at, 5678) else { panic!("{name}") };
+        assert_eq!((runner.pid, runner.since), (std::process::id(), 1234), "{name}");
+        assert_eq!(store.runner(&at).unwrap(), Some(runner), "{name}");
+        // Writing does not need the lease.
+        append(store.as_ref(), &at, HEADER.len() as u64, b"x\n").unwrap();
+        drop(lease);
+        assert_eq!(store.runner(&at).unwrap(), None, "{name}");
+        store.lease(&at, 1).unwrap();
     }
 }

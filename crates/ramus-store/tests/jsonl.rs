@@ -11,10 +11,26 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ramus_model::SessionId;
-use ramus_store::fs::{Access, DirEntry, FileHandle, FileSystem, Lock, RealFs};
-use ramus_store::{JsonlStore, Layout, Location, LogStore as _, NewLog, Placement, Residence, StoreError};
+use ramus_store::fs::{Access, DirEntry, FileHandle, FileSystem, Hold, LockFile, RealFs, Stat};
+use ramus_store::{Flush, JsonlStore, Layout, Location, LogStore, NewLog, Placement, Position, Residence, StoreError};
 
 const HEADER: &[u8] = b"{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
+
+fn append(store: &dyn LogStore, at: &Location, end: u64, bytes: &[u8]) -> Result<u64, StoreError> {
+    let read = store.read(at, 0, &mut |_| ())?;
+    Ok(store.writer(at)?.append(Position { end, ..read }, bytes, Flush::Now)?.end)
+}
+
+fn rewrite(
+    store: &dyn LogStore,
+    at: &Location,
+    end: u64,
+    bytes: &[u8],
+    backup: Option<&str>,
+) -> Result<(), StoreError> {
+    let read = store.read(at, 0, &mut |_| ())?;
+    store.rewrite(at, Position { end, ..read }, bytes, backup)
+}
 
 fn new(id: &str) -> NewLog<'_> {
     NewLog::draft(SessionId::from(id), "/proj/x", "2026-02-16T10:20:30.000Z")
@@ -30,7 +46,7 @@ fn files_are_private_and_named_as_the_format_says() {
     let settled = store.settle(&draft, "/proj/x").unwrap();
     let path = home.join("sessions/--proj-x--/2026-02-16T10-20-30-000Z_abc.jsonl");
     assert_eq!(settled.path.as_deref(), Some(&*path));
-    store.append(&settled, HEADER.len() as u64, b"x\n").unwrap();
+    append(&store, &settled, HEADER.len() as u64, b"x\n").unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     for directory in [home.clone(), home.join("drafts"), home.join("sessions/--proj-x--"), home.join("locks")] {
         assert_eq!(mode(&directory), 0o700, "{}", directory.display());
@@ -93,7 +109,7 @@ fn a_pipe_is_refused_without_waiting_for_its_other_end() {
         assert_eq!(refused, at.path.as_ref() == Some(&pipe), "{read:?}");
     }
     let at = Location::in_place(SessionId::from("pipe"), &pipe);
-    assert!(matches!(store.append(&at, 0, b"x\n"), Err(StoreError::Io { action: "open", .. })));
+    assert!(matches!(append(&store, &at, 0, b"x\n"), Err(StoreError::Io { action: "open", .. })));
 }
 
 #[test]
@@ -107,16 +123,16 @@ fn the_gate_of_a_file_opened_in_place_is_that_of_the_file() {
     }
     // Whoever holds the gate of the session that the header names is in nobody's way.
     RealFs.create_dir(&home.join("locks")).unwrap();
-    let held = RealFs.lock(&home.join("locks/s"), Duration::ZERO).unwrap();
-    assert!(held.is_some());
+    let held = RealFs.lock_file(&home.join("locks/s")).unwrap();
+    assert!(held.acquire(Hold::Exclusive, Duration::ZERO).unwrap());
     let mut end = HEADER.len() as u64;
     for id in ["s", "t"] {
-        end = store.append(&Location::in_place(SessionId::from(id), &one), end, b"x\n").unwrap();
+        end = append(&store, &Location::in_place(SessionId::from(id), &one), end, b"x\n").unwrap();
     }
     let locks = names(&home.join("locks"));
     assert_eq!(locks.len(), 2, "another id, the same gate: {locks:?}");
     assert!(locks[0].len() == 66 && locks[0].starts_with("p-"), "{locks:?}");
-    store.append(&Location::in_place(SessionId::from("s"), &other), HEADER.len() as u64, b"x\n").unwrap();
+    append(&store, &Location::in_place(SessionId::from("s"), &other), HEADER.len() as u64, b"x\n").unwrap();
     assert_eq!(names(&home.join("locks")).len(), 3, "the same id, another gate");
 }
 
@@ -160,7 +176,7 @@ fn ids_never_become_paths() {
     for id in ["../../escape", "/etc/passwd", "..", ".", "", "a/b", "nul\0", &"x".repeat(5000)] {
         let at = Location { residence: Residence::Published, ..Location::in_place(SessionId::from(id), &file) };
         let end = fs::metadata(&file).unwrap().len();
-        store.append(&at, end, b"x\n").unwrap();
+        append(&store, &at, end, b"x\n").unwrap();
     }
     let mut seen: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     seen.sort();
@@ -173,12 +189,12 @@ fn a_rewrite_keeps_the_old_file_beside_the_new_one() {
     let directory = tempfile::tempdir().unwrap();
     let store = JsonlStore::new(directory.path(), Layout::Pi);
     let at = store.create(&new("abc"), HEADER).unwrap();
-    store.rewrite(&at, HEADER.len() as u64, b"new\n", Some(".v1.bak")).unwrap();
+    rewrite(&store, &at, HEADER.len() as u64, b"new\n", Some(".v1.bak")).unwrap();
     let path = at.path.clone().unwrap();
     assert_eq!(fs::read(beside(&path, ".v1.bak")).unwrap(), HEADER);
     assert_eq!(fs::read(&path).unwrap(), b"new\n");
     assert_eq!(names(path.parent().unwrap()).len(), 2, "nothing else stays behind");
-    store.rewrite(&at, 4, b"newer\n", None).unwrap();
+    rewrite(&store, &at, 4, b"newer\n", None).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"newer\n");
     assert_eq!(names(path.parent().unwrap()).len(), 2, "no backup was asked for");
 }
@@ -190,20 +206,20 @@ fn a_backup_never_takes_the_place_of_another() {
     let at = store.create(&new("abc"), b"0\n").unwrap();
     let path = at.path.clone().unwrap();
     let backup = |suffix| fs::read_to_string(beside(&path, suffix)).unwrap();
-    store.rewrite(&at, 2, b"1\n", Some(".v1.bak")).unwrap();
-    store.rewrite(&at, 2, b"2\n", Some(".v1.bak")).unwrap();
+    rewrite(&store, &at, 2, b"1\n", Some(".v1.bak")).unwrap();
+    rewrite(&store, &at, 2, b"2\n", Some(".v1.bak")).unwrap();
     // A link to the log is not a second name of the file: it would show the new content.
     std::os::unix::fs::symlink(&path, beside(&path, ".v1.bak.3")).unwrap();
     // What an interrupted rewrite left behind is.
     fs::hard_link(&path, beside(&path, ".v1.bak.4")).unwrap();
-    store.rewrite(&at, 2, b"3\n", Some(".v1.bak")).unwrap();
+    rewrite(&store, &at, 2, b"3\n", Some(".v1.bak")).unwrap();
     assert_eq!([".v1.bak", ".v1.bak.2", ".v1.bak.4"].map(backup), ["0\n", "1\n", "2\n"]);
     assert_eq!(names(path.parent().unwrap()).len(), 5);
 
     for number in 5..=100 {
         fs::write(beside(&path, &format!(".v1.bak.{number}")), "").unwrap();
     }
-    let full = store.rewrite(&at, 2, b"4\n", Some(".v1.bak"));
+    let full = rewrite(&store, &at, 2, b"4\n", Some(".v1.bak"));
     assert!(matches!(full, Err(StoreError::Exists { .. })), "{full:?}");
     assert_eq!(names(path.parent().unwrap()).len(), 101, "nothing else stays behind");
     assert_eq!(fs::read(&path).unwrap(), b"3\n");
@@ -241,8 +257,14 @@ impl FileSystem for FullDisk {
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
         RealFs.rename_new(from, to)
     }
-    fn same_file(&self, one: &Path, other: &Path) -> io::Result<bool> {
-        RealFs.same_file(one, other)
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        RealFs.stat(path)
+    }
+    fn make_private(&self, path: &Path) -> io::Result<()> {
+        RealFs.make_private(path)
+    }
+    fn touch(&self, path: &Path) -> io::Result<()> {
+        RealFs.touch(path)
     }
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         RealFs.link(from, to)
@@ -256,8 +278,8 @@ impl FileSystem for FullDisk {
     fn list(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
         RealFs.list(path)
     }
-    fn lock(&self, path: &Path, patience: Duration) -> io::Result<Option<Box<dyn Lock>>> {
-        RealFs.lock(path, patience)
+    fn lock_file(&self, path: &Path) -> io::Result<Box<dyn LockFile>> {
+        RealFs.lock_file(path)
     }
 }
 
@@ -277,8 +299,8 @@ struct FullFile {
 }
 
 impl FileHandle for FullFile {
-    fn size(&self) -> io::Result<u64> {
-        self.file.size()
+    fn stat(&self) -> io::Result<Stat> {
+        self.file.stat()
     }
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         self.file.read_at(buffer, offset)
@@ -315,13 +337,13 @@ fn a_full_disk_leaves_no_trace_of_the_failed_batch() {
         let disk = FullDisk { left: Arc::clone(&left), partial, truncations: Arc::clone(&truncations), stuck: false };
         let store = JsonlStore::with_fs(directory.path(), Layout::Pi, Arc::new(disk));
         let at = store.create(&new("abc"), HEADER).unwrap();
-        let end = store.append(&at, HEADER.len() as u64, b"one\n").unwrap();
-        let refused = store.append(&at, end, b"two\nthree\n");
+        let end = append(&store, &at, HEADER.len() as u64, b"one\n").unwrap();
+        let refused = append(&store, &at, end, b"two\nthree\n");
         assert!(matches!(refused, Err(StoreError::Full { .. })), "{refused:?}");
         assert_eq!(fs::read(at.path.as_ref().unwrap()).unwrap(), [HEADER, b"one\n"].concat());
         assert_eq!(*truncations.lock().unwrap(), [end]);
         left.store(10, Ordering::SeqCst);
-        store.append(&at, end, b"two\nthree\n").unwrap();
+        append(&store, &at, end, b"two\nthree\n").unwrap();
     }
 }
 

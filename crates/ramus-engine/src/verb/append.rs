@@ -64,17 +64,28 @@ impl Engine {
                     self.publish_if_answered(session);
                     return Ok(self.report(session, &batch));
                 }
-                Err(StoreError::Moved { .. }) => session.refresh()?,
-                Err(StoreError::NotFound { .. }) => self.look_up_again(session)?,
-                Err(error) => return Err(error.into()),
+                Err(error) => self.catch_up(session, error)?,
             }
         }
         Err(overtaken(session))
     }
 
+    /// Reads what others did that made a write fail; any other error is handed back.
+    pub(crate) fn catch_up(&self, session: &mut Session, error: StoreError) -> Result<(), EngineError> {
+        match error {
+            StoreError::Moved { .. } => session.refresh()?,
+            StoreError::Replaced { .. } => session.reload()?,
+            StoreError::NotFound { .. } => self.look_up_again(session)?,
+            error => return Err(error.into()),
+        }
+        // What others left may need an upgrade or a repair of its own.
+        self.make_writable(session)
+    }
+
     /// Writes bytes at the end of the log as it was read, and takes them in.
     pub(crate) fn write(&self, session: &mut Session, bytes: &[u8]) -> Result<(), StoreError> {
-        self.store.append(session.location(), session.log.end(), bytes)?;
+        let position = session.position();
+        session.writer()?.append(position, bytes, self.durability.flush())?;
         session.log.feed(bytes);
         session.log.finish();
         Ok(())
@@ -87,9 +98,7 @@ impl Engine {
         if found == *session.location() {
             return Err(gone());
         }
-        if let Some(own) = session.sources.first_mut() {
-            *own = found;
-        }
+        session.relocate(found);
         session.refresh()
     }
 
@@ -102,9 +111,7 @@ impl Engine {
         let cwd = session.cwd().to_owned();
         let published = match self.store.settle(session.location(), &cwd) {
             Ok(location) => {
-                if let Some(own) = session.sources.first_mut() {
-                    *own = location;
-                }
+                session.relocate(location);
                 Ok(())
             }
             // Another writer published it first.

@@ -66,7 +66,9 @@ impl Engine {
             let (bytes, outcome) = lines(self, session)?;
             match self.write(session, &bytes) {
                 Ok(()) => return Ok(outcome),
-                Err(StoreError::Moved { .. }) => session.refresh()?,
+                Err(error @ (StoreError::Moved { .. } | StoreError::Replaced { .. })) => {
+                    self.catch_up(session, error)?
+                }
                 Err(StoreError::NotFound { .. }) => self.look_up_again(session)?,
                 Err(error) => return Err(error.into()),
             }
@@ -117,13 +119,12 @@ fn strings(ids: &[EntryId]) -> Vec<&str> {
     ids.iter().map(EntryId::as_str).collect()
 }
 
-/// What must come before the first line. A record without a newline gets one; what is left of a torn one is closed so that
-/// no reader, however hasty, takes it for a record.
+/// What must come before the first line: a record without a newline gets one.
 pub(crate) fn close_tail(session: &Session) -> Vec<u8> {
     match session.log().tail() {
-        Tail::Ended => Vec::new(),
         Tail::Unended => b"\n".to_vec(),
-        Tail::Torn => b"!\n".to_vec(),
+        // What is torn is set aside before anything is written.
+        Tail::Ended | Tail::Torn { .. } => Vec::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Making a log writable: old versions are upgraded, files without a header set aside, both by the first append.
 
-use ramus_model::{Finding, FindingKind, migrate};
-use ramus_store::StoreError;
+use ramus_model::{Finding, FindingKind, Tail, migrate};
+use ramus_store::{Location, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::engine::Engine;
@@ -18,6 +18,8 @@ impl Engine {
                 self.set_aside(session)?
             } else if migrate::is_needed(&session.log) {
                 self.upgrade(session)?
+            } else if let Tail::Torn { from } = session.log.tail() {
+                self.cut_tail(session, from)?
             } else {
                 return Ok(());
             };
@@ -44,9 +46,23 @@ impl Engine {
         if old.len() as u64 != session.log.end() {
             return Ok(false);
         }
-        match self.store.rewrite(session.location(), session.log.end(), new, backup) {
+        match self.store.rewrite(session.location(), session.position(), new, backup) {
             Ok(()) => Ok(true),
-            Err(StoreError::Moved { .. }) => Ok(false),
+            Err(StoreError::Moved { .. } | StoreError::Replaced { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Sets the torn end of the log aside: nobody was told that it is stored. Says so, or nothing when the log changed
+    /// since it was read.
+    fn cut_tail(&self, session: &mut Session, from: u64) -> Result<Option<String>, EngineError> {
+        let position = session.position();
+        match session.writer()?.cut(position, from) {
+            Ok(aside) => {
+                let place = aside.path.map(|path| format!(": {}", path.display())).unwrap_or_default();
+                Ok(Some(format!("the last {} bytes were no whole entry and were set aside{place}", aside.len)))
+            }
+            Err(StoreError::Moved { .. } | StoreError::Replaced { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -65,8 +81,9 @@ impl Engine {
         hash.truncate(16);
         let backup = (!is_empty).then(|| format!(".corrupt-{hash}"));
         let done = self.rewrite(session, &bytes, &fresh.to_line(), backup.as_deref())?;
-        if let (true, Some(own)) = (done, session.sources.first_mut()) {
-            own.id = fresh.id;
+        if done {
+            let location = Location { id: fresh.id, ..session.location().clone() };
+            session.relocate(location);
         }
         Ok(backup.filter(|_| done).map(|backup| {
             format!(

@@ -278,7 +278,9 @@ fn an_entry_cannot_close_a_circle() {
         home.engine.append(&mut session, &drafts(&[orphan.to_owned()]), &Cursor::Leaf).unwrap();
         // Another program names a parent that is not there.
         let line = "{\"type\":\"message\",\"id\":\"o2\",\"parentId\":\"zz\",\"timestamp\":\"2026-02-16T10:21:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"y\"}}\n";
-        home.store.append(session.location(), home.bytes(&session).len() as u64, line.as_bytes()).unwrap();
+        let read = home.store.read(session.location(), 0, &mut |_| ()).unwrap();
+        let mut writer = home.store.writer(session.location()).unwrap();
+        writer.append(read, line.as_bytes(), ramus_store::Flush::Now).unwrap();
         let mut session = home.reopened(&session);
         let closing = r#"{"type":"message","id":"zz","parentId":"o2","message":{"role":"user","content":"z"}}"#;
         let refused = home.engine.append(&mut session, &drafts(&[closing.to_owned()]), &Cursor::Leaf);

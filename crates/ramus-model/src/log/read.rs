@@ -41,8 +41,11 @@ pub enum Tail {
     Ended,
     /// It is a complete record without a newline.
     Unended,
-    /// It is not a complete record.
-    Torn,
+    /// It is not a complete record, from this offset on.
+    Torn {
+        /// Where the part that is no record starts.
+        from: u64,
+    },
 }
 
 impl Reading {
@@ -164,6 +167,7 @@ impl Log {
 
     fn read_damaged(&mut self, bytes: &[u8], offset: u64, ended: bool) {
         let mut records = 0;
+        let mut tail = Tail::Unended;
         for piece in records_in(bytes) {
             match piece {
                 Piece::Record(at, record) => {
@@ -175,6 +179,9 @@ impl Log {
                 Piece::Damage(at, damage) => {
                     self.reading.offset = offset + at as u64;
                     let last = at + damage.len() == bytes.len();
+                    if last {
+                        tail = Tail::Torn { from: offset + at as u64 };
+                    }
                     self.note_damage(damage, !ended && last);
                 }
             }
@@ -185,7 +192,7 @@ impl Log {
             self.note(FindingKind::GluedRecords, format!("{records} records were found in a damaged line"));
         }
         if !ended {
-            self.reading.tail = Tail::Torn;
+            self.reading.tail = tail;
         }
     }
 

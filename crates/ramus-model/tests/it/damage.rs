@@ -57,7 +57,7 @@ fn a_torn_tail_is_left_alone_at_every_byte() {
     for cut in last + 1..whole.len() - 1 {
         let log = read(&whole.as_bytes()[..cut]);
         assert_eq!(ids(&log), ["a"], "cut at {cut}");
-        assert_eq!(log.tail(), Tail::Torn);
+        assert_eq!(log.tail(), Tail::Torn { from: last as u64 });
         assert_eq!(kinds(&log), [FindingKind::TornTail]);
     }
     let log = read(&whole.as_bytes()[..whole.len() - 1]);

@@ -1,15 +1,15 @@
 //! The real file system.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use super::{Access, DirEntry, FileHandle, FileSystem, Lock};
+use super::{Access, DirEntry, FileHandle, FileId, FileSystem, Hold, LockFile, Stat};
 
 /// The files of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,24 +26,50 @@ impl FileSystem for RealFs {
         match DirBuilder::new().mode(0o700).create(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
             Err(error) => Err(error),
-            Ok(()) => path.parent().map_or(Ok(()), |parent| self.sync_dir(parent)),
+            Ok(()) => {
+                // A strict umask takes from the owner too.
+                std::fs::set_permissions(path, Permissions::from_mode(0o700))?;
+                path.parent().map_or(Ok(()), |parent| self.sync_dir(parent))
+            }
         }
     }
 
     fn create_file(&self, path: &Path) -> io::Result<Box<dyn FileHandle>> {
         let file = OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(path)?;
+        file.set_permissions(Permissions::from_mode(0o600))?;
         Ok(Box::new(RealFile(file)))
     }
 
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn FileHandle>> {
-        // Opening a pipe waits for its other end, for ever perhaps, unless told not to; to files it makes no difference.
-        let flags = OFlags::NONBLOCK.bits() as i32;
-        let file = OpenOptions::new().read(true).append(access == Access::Append).custom_flags(flags).open(path)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .append(access == Access::Append)
+            // Opening a pipe waits for its other end, for ever perhaps, unless told not to; to files it makes no
+            // difference.
+            .custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits() as i32)
+            .open(path)
+            .map_err(|error| match Errno::from_io_error(&error) {
+                Some(Errno::LOOP) => io::Error::new(io::ErrorKind::PermissionDenied, "it is a symbolic link"),
+                _ => error,
+            })?;
         // A directory opens but cannot be read; a pipe is no log.
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         Ok(Box::new(RealFile(file)))
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        Ok(stat(&std::fs::symlink_metadata(path)?))
+    }
+
+    fn make_private(&self, path: &Path) -> io::Result<()> {
+        let mode = std::fs::symlink_metadata(path)?.mode() & 0o700;
+        std::fs::set_permissions(path, Permissions::from_mode(mode))
+    }
+
+    fn touch(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.set_modified(SystemTime::now())
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -60,11 +86,6 @@ impl FileSystem for RealFs {
 
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         std::fs::hard_link(from, to)
-    }
-
-    fn same_file(&self, one: &Path, other: &Path) -> io::Result<bool> {
-        let (one, other) = (std::fs::symlink_metadata(one)?, std::fs::symlink_metadata(other)?);
-        Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -87,21 +108,33 @@ impl FileSystem for RealFs {
         Ok(entries)
     }
 
-    fn lock(&self, path: &Path, patience: Duration) -> io::Result<Option<Box<dyn Lock>>> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
-        let deadline = Instant::now() + patience;
-        let mut pause = Duration::from_micros(50);
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Some(Box::new(RealLock(file)))),
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                    wait(pause);
-                    pause = (pause * 2).min(Duration::from_millis(2));
-                }
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-        }
+    fn lock_file(&self, path: &Path) -> io::Result<Box<dyn LockFile>> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);
+        let file = options.open(path).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => options.create(true).truncate(false).open(path),
+            _ => Err(error),
+        })?;
+        Ok(Box::new(RealLock(file)))
+    }
+}
+
+fn stat(metadata: &Metadata) -> Stat {
+    let time = |seconds: i64, nanos: i64| {
+        let nanos = Duration::from_nanos(nanos.unsigned_abs());
+        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
+        SystemTime::UNIX_EPOCH + seconds + nanos
+    };
+    let modified = time(metadata.mtime(), metadata.mtime_nsec());
+    let changed = time(metadata.ctime(), metadata.ctime_nsec());
+    Stat {
+        id: FileId { device: metadata.dev(), inode: metadata.ino() },
+        size: metadata.len(),
+        is_file: metadata.is_file(),
+        is_dir: metadata.is_dir(),
+        is_ours: metadata.uid() == rustix::process::geteuid().as_raw(),
+        is_private: metadata.mode() & 0o077 == 0,
+        changed: modified.max(changed),
     }
 }
 
@@ -117,8 +150,8 @@ fn rename_by_link(from: &Path, to: &Path) -> io::Result<()> {
 struct RealFile(File);
 
 impl FileHandle for RealFile {
-    fn size(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
+    fn stat(&self) -> io::Result<Stat> {
+        Ok(stat(&self.0.metadata()?))
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -148,16 +181,51 @@ impl FileHandle for RealFile {
     }
 }
 
+struct RealLock(File);
+
+impl LockFile for RealLock {
+    fn acquire(&self, hold: Hold, patience: Duration) -> io::Result<bool> {
+        let deadline = Instant::now() + patience;
+        let mut pause = Duration::from_micros(20);
+        loop {
+            let tried = match hold {
+                Hold::Shared => self.0.try_lock_shared(),
+                Hold::Exclusive => self.0.try_lock(),
+            };
+            match tried {
+                Ok(()) => return Ok(true),
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    wait(pause);
+                    pause = (pause * 2).min(Duration::from_millis(2));
+                }
+                Err(TryLockError::WouldBlock) => return Ok(false),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    }
+
+    fn release(&self) -> io::Result<()> {
+        self.0.unlock()
+    }
+
+    fn write_note(&self, note: &[u8]) -> io::Result<()> {
+        self.0.set_len(0)?;
+        self.0.write_all_at(note, 0)
+    }
+
+    fn read_note(&self) -> io::Result<Vec<u8>> {
+        let mut note = vec![0; 4096];
+        let read = self.0.read_at(&mut note, 0)?;
+        note.truncate(read);
+        Ok(note)
+    }
+}
+
 /// The system has no lock with a deadline, so a contended one is asked for again and again.
 #[expect(clippy::disallowed_methods, reason = "there is no event to wait for with a deadline")]
 fn wait(pause: Duration) {
     std::thread::sleep(pause);
 }
-
-/// Held for its lifetime: the system frees the lock with the descriptor.
-struct RealLock(#[expect(dead_code, reason = "dropping it frees the lock")] File);
-
-impl Lock for RealLock {}
 
 #[cfg(test)]
 mod tests {

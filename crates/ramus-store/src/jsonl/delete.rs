@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use super::JsonlStore;
 use crate::error::StoreError;
-use crate::fs::Access;
 use crate::store::Removed;
 
 impl JsonlStore {
@@ -27,8 +26,7 @@ impl JsonlStore {
     }
 
     fn size_of(&self, path: &Path) -> Result<u64, StoreError> {
-        let file = self.fs.open(path, Access::Read).map_err(|error| StoreError::io("open", path, error))?;
-        file.size().map_err(|error| StoreError::io("inspect", path, error))
+        Ok(self.fs.stat(path).map_err(|error| StoreError::io("inspect", path, error))?.size)
     }
 
     fn backups_of(&self, path: &Path) -> Result<Vec<PathBuf>, StoreError> {
