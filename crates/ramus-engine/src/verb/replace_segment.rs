@@ -7,7 +7,6 @@
 use ramus_model::json::Raw;
 use ramus_model::segment::{self, Plan};
 use ramus_model::{Body, EntryId, Kind, Record, Seq, Tail};
-use ramus_store::StoreError;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -66,11 +65,7 @@ impl Engine {
             let (bytes, outcome) = lines(self, session)?;
             match self.write(session, &bytes) {
                 Ok(()) => return Ok(outcome),
-                Err(error @ (StoreError::Moved { .. } | StoreError::Replaced { .. })) => {
-                    self.catch_up(session, error)?
-                }
-                Err(StoreError::NotFound { .. }) => self.look_up_again(session)?,
-                Err(error) => return Err(error.into()),
+                Err(error) => self.catch_up(session, error)?,
             }
         }
         Err(overtaken(session))
