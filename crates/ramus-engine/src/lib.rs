@@ -16,6 +16,7 @@ mod engine;
 mod error;
 mod session;
 pub mod settings;
+mod sidecar;
 mod verb;
 
 pub use clock::{Clock, SystemClock};
@@ -31,4 +32,5 @@ pub use verb::info::{Lineage, SessionInfo, UsageTotals};
 pub use verb::list::{Filter, Hidden, Listing, WhichDirectory};
 pub use verb::messages::{Page, Selection, View};
 pub use verb::replace_segment::Replaced;
+pub use verb::resume::Resumed;
 pub use verb::say::Say;

@@ -11,6 +11,7 @@ use ramus_store::{
 use std::sync::Arc;
 
 use crate::error::EngineError;
+use crate::sidecar::{Described, Found, Sidecar, incarnation_name};
 
 /// An open session.
 pub struct Session {
@@ -24,16 +25,22 @@ pub struct Session {
     pub(crate) unanswered: usize,
     /// Which incarnation of the log was read.
     incarnation: Incarnation,
+    pub(crate) sidecar: Sidecar,
+    /// Whether something was appended through this session.
+    pub(crate) wrote: bool,
     /// Open as long as something may be appended.
     writer: Option<Box<dyn LogWriter>>,
 }
 
 impl Session {
-    fn new(store: Arc<dyn LogStore>, sources: Vec<Location>, log: Log, incarnation: Incarnation) -> Self {
+    fn new(store: Arc<dyn LogStore>, sources: Vec<Location>, read: Read) -> Self {
+        let Read { log, incarnation, sidecar } = read;
         Self {
             store,
             sources,
             log,
+            sidecar,
+            wrote: false,
             ahead: ReadAhead::default(),
             notices: Vec::new(),
             unanswered: 0,
@@ -170,10 +177,11 @@ impl Session {
     /// Reads everything again: the file was replaced.
     pub(crate) fn reload(&mut self) -> Result<(), EngineError> {
         let location = self.location().clone();
-        let again = load(&self.store, location, Depth::Envelope)?;
-        self.log = again.log;
-        self.sources = again.sources;
-        self.ahead = again.ahead;
+        let mut again = load(&self.store, location, Depth::Envelope)?;
+        self.log = std::mem::take(&mut again.log);
+        self.sources = std::mem::take(&mut again.sources);
+        self.ahead = std::mem::take(&mut again.ahead);
+        self.sidecar = std::mem::take(&mut again.sidecar);
         self.incarnation = again.incarnation;
         self.unanswered = 0;
         Ok(())
@@ -200,16 +208,26 @@ pub(crate) fn load_among(
     known: &[Location],
 ) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(store.as_ref(), location, known)?;
-    let (mut log, incarnation) = ancestry.read(store.as_ref(), depth, u64::MAX)?;
-    log.set_synthetic_header(ancestry.name());
-    Ok(Session::new(Arc::clone(store), ancestry.chain, log, incarnation))
+    let mut read = ancestry.read(store.as_ref(), depth, u64::MAX)?;
+    read.log.set_synthetic_header(ancestry.name());
+    Ok(Session::new(Arc::clone(store), ancestry.chain, read))
 }
 
 /// Reads only what a fork shares with its origin, as it was when it was forked.
 pub(crate) fn load_shared(session: &Session) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(session.store.as_ref(), session.location().clone(), &[])?;
-    let (log, incarnation) = ancestry.read(session.store.as_ref(), Depth::Envelope, 0)?;
-    Ok(Session::new(Arc::clone(&session.store), ancestry.chain, log, incarnation))
+    let mut read = ancestry.read(session.store.as_ref(), Depth::Envelope, 0)?;
+    // A part of a log has no sidecar.
+    read.sidecar = Sidecar::None;
+    Ok(Session::new(Arc::clone(&session.store), ancestry.chain, read))
+}
+
+/// A log that was read, from its sidecar or from its first byte on.
+#[derive(Default)]
+struct Read {
+    log: Log,
+    incarnation: Incarnation,
+    sidecar: Sidecar,
 }
 
 /// A log and the ones it was forked from, nearest first.
@@ -254,33 +272,95 @@ impl Ancestry {
     }
 
     /// Reads the logs from the bottom up, each on top of what it was forked from; of the top one at most `limit` bytes.
-    fn read(&self, store: &dyn LogStore, depth: Depth, limit: u64) -> Result<(Log, Incarnation), EngineError> {
-        let mut log: Option<Log> = None;
-        let mut incarnation = Incarnation::default();
+    fn read(&self, store: &dyn LogStore, depth: Depth, limit: u64) -> Result<Read, EngineError> {
+        if depth == Depth::Envelope
+            && let Some(read) = self.read_with(store, depth, limit, true)?
+        {
+            return Ok(read);
+        }
+        // Without sidecars there is nothing that might not fit.
+        let read = self.read_with(store, depth, limit, false)?;
+        Ok(read.unwrap_or_default())
+    }
+
+    /// Reads all logs; none when a sidecar that was believed turned out not to fit.
+    fn read_with(
+        &self,
+        store: &dyn LogStore,
+        depth: Depth,
+        limit: u64,
+        believe: bool,
+    ) -> Result<Option<Read>, EngineError> {
+        let mut read: Option<Read> = None;
         for (level, source) in self.chain.iter().enumerate().rev() {
-            let mut current = match (log.take(), self.forks.get(level)) {
-                (Some(origin), Some(fork)) => Log::forked(origin, &fork.origin.entry, depth),
+            let base = match (read.take(), self.forks.get(level)) {
+                (Some(origin), Some(fork)) => Log::forked(origin.log, &fork.origin.entry, depth),
                 _ => Log::new(depth),
             };
             let above = level.checked_sub(1).and_then(|above| self.forks.get(above));
             let limit = above.map_or(limit, |fork| fork.offset);
-            let read = store.read(source, 0, &mut |chunk| {
-                let room = usize::try_from(limit.saturating_sub(current.end())).unwrap_or(usize::MAX);
-                current.feed(chunk.get(..room).unwrap_or(chunk));
-            })?;
-            if let (true, Some(reason)) = (level + 1 == self.chain.len(), &self.broken) {
-                current.note_missing_origin(reason.clone());
+            let broken = self.broken.as_ref().filter(|_| level + 1 == self.chain.len());
+            match read_log(store, source, base, limit, broken, believe)? {
+                Some(log) => read = Some(log),
+                None => return Ok(None),
             }
-            current.finish();
-            incarnation = read.incarnation;
-            log = Some(current);
         }
-        Ok((log.unwrap_or_default(), incarnation))
+        Ok(read)
     }
 
     fn name(&self) -> &str {
         self.chain.first().map_or("", |location| location.id.as_str())
     }
+}
+
+/// Reads one log on top of `base`, up to `limit`. A sidecar saves reading what it describes, if it may be believed; none
+/// when it was and should not have been.
+fn read_log(
+    store: &dyn LogStore,
+    source: &Location,
+    base: Log,
+    limit: u64,
+    broken: Option<&String>,
+    believe: bool,
+) -> Result<Option<Read>, EngineError> {
+    let found = Found::read(store, source);
+    let fits = match &found {
+        Some(found) if believe && broken.is_none() => found.fits(store, source)?,
+        _ => false,
+    };
+    let mut log = match &found {
+        Some(found) if fits => match found.restore(base, limit) {
+            Some(log) => log,
+            None => return Ok(None),
+        },
+        _ => {
+            let mut log = base;
+            if store.sidecars().is_some() && source.residence != Residence::InPlace {
+                log.keep_sums();
+            }
+            log
+        }
+    };
+    let read = store.read(source, log.end(), &mut |chunk| {
+        let room = usize::try_from(limit.saturating_sub(log.end())).unwrap_or(usize::MAX);
+        log.feed(chunk.get(..room).unwrap_or(chunk));
+    })?;
+    if let Some(reason) = broken {
+        log.note_missing_origin(reason.clone());
+    }
+    log.finish();
+    let sidecar = match found {
+        Some(found) if fits => {
+            if incarnation_name(read.incarnation) != found.checkpoint.incarnation {
+                return Ok(None);
+            }
+            found.into_sidecar()
+        }
+        Some(found) if limit == u64::MAX => found.compare(store, source, &mut log)?,
+        _ if store.sidecars().is_some() => Sidecar::Of(Box::<Described>::default()),
+        _ => Sidecar::None,
+    };
+    Ok(Some(Read { log, incarnation: read.incarnation, sidecar }))
 }
 
 /// Reads only the header of a log.

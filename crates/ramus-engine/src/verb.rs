@@ -16,6 +16,7 @@ pub(crate) mod open;
 pub(crate) mod recover;
 pub(crate) mod rename;
 pub(crate) mod replace_segment;
+pub(crate) mod resume;
 pub(crate) mod rewrite_call;
 pub(crate) mod say;
 pub(crate) mod writable;

@@ -8,10 +8,12 @@
 pub mod provider;
 pub mod render;
 mod state;
+mod window;
 
 use hashbrown::HashMap;
 
 pub use state::State;
+pub use window::{Start, in_window, window_start};
 
 use crate::id::Seq;
 use crate::json::Raw;
@@ -69,10 +71,22 @@ pub struct Context {
 pub fn build<L: Lines + ?Sized>(log: &Log, leaf: Option<Seq>, lines: &L) -> Result<Context, L::Error> {
     let path = log.path(leaf);
     let survey = Survey::of(log, &path);
-    let state = state::derive(log, &survey.changes, &path, lines)?;
+    let state = state::derive(log, State::default(), &survey.changes, &path, lines)?;
     let mut context = Context { state, ..Context::default() };
     let selection = select(log, &path, &survey, lines, &mut context)?;
-    let edits = read_edits(log, &selection, &survey, lines)?;
+    fill(log, selection, &survey, lines, &mut context)?;
+    Ok(context)
+}
+
+/// Puts the selected entries into a context.
+fn fill<L: Lines + ?Sized>(
+    log: &Log,
+    selection: Vec<Seq>,
+    survey: &Survey,
+    lines: &L,
+    context: &mut Context,
+) -> Result<(), L::Error> {
+    let edits = read_edits(log, &selection, survey, lines)?;
     context.items.reserve(selection.len());
     for seq in selection {
         let Some(record) = log.record(seq) else { continue };
@@ -88,7 +102,7 @@ pub fn build<L: Lines + ?Sized>(log: &Log, leaf: Option<Seq>, lines: &L) -> Resu
         };
         context.items.push(item);
     }
-    Ok(context)
+    Ok(())
 }
 
 /// The entries of a path that decide something, by their position on it.

@@ -39,6 +39,8 @@ finding_kinds! {
     DamagedLine = "damaged-line", Damage,
     /// A line holds zero bytes.
     NulBytes = "nul-bytes", Damage,
+    /// Bytes are not the ones that were written; something else changed them.
+    ChangedOutside = "changed-outside", Damage,
     /// Several records share a line; all complete ones were read.
     GluedRecords = "glued-records", Damage,
     /// A line is longer than can be held.

@@ -15,6 +15,8 @@ macro_rules! kinds {
         }
 
         impl Kind {
+            const ALL: &[Self] = &[$(Self::$variant,)* Self::Unknown];
+
             /// Reads the `type` field.
             pub fn from_wire(wire: &[u8]) -> Self {
                 $(if wire == $wire.as_bytes() { return Self::$variant; })*
@@ -65,6 +67,18 @@ kinds! {
     ContextEdit = "context_edit",
 }
 
+impl Kind {
+    /// The number a sidecar has for it.
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// Reads the number of a sidecar.
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+}
+
 /// Who speaks in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -86,6 +100,19 @@ pub enum Role {
 }
 
 impl Role {
+    const ALL: [Self; 7] =
+        [Self::System, Self::User, Self::Assistant, Self::ToolResult, Self::Custom, Self::BashExecution, Self::Other];
+
+    /// The number a sidecar has for it.
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// Reads the number of a sidecar.
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
     /// Reads the `role` field. The version 2 name `hookMessage` reads as [`Role::Custom`]; the legacy roles `tool` and
     /// `function` of other programs read as tool results.
     pub fn from_wire(wire: &[u8]) -> Self {
@@ -124,6 +151,18 @@ pub fn is_inert(kind: Kind, marker: Marker) -> bool {
 }
 
 impl Marker {
+    const ALL: [Self; 5] = [Self::None, Self::Leaf, Self::Meta, Self::Segment, Self::Session];
+
+    /// The number a sidecar has for it.
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// Reads the number of a sidecar.
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
     /// Reads a `customType`.
     pub fn from_custom_type(custom_type: &str) -> Self {
         match custom_type.strip_prefix(RAMUS_PREFIX) {
@@ -133,5 +172,26 @@ impl Marker {
             Some("share" | "grant") => Self::Session,
             _ => Self::None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sidecars hold these numbers: a change needs a new format of the checkpoint.
+    #[test]
+    fn the_numbers_of_sidecars_stay_what_they_are() {
+        for (code, kind) in (0..).zip(Kind::ALL) {
+            assert_eq!((kind.code(), Kind::from_code(code)), (code, Some(*kind)));
+        }
+        for (code, role) in (0..).zip(Role::ALL) {
+            assert_eq!((role.code(), Role::from_code(code)), (code, Some(role)));
+        }
+        for (code, marker) in (0..).zip(Marker::ALL) {
+            assert_eq!((marker.code(), Marker::from_code(code)), (code, Some(marker)));
+        }
+        let pinned = [Kind::Message, Kind::Compaction, Kind::Label, Kind::ContextEdit, Kind::Unknown].map(Kind::code);
+        assert_eq!(pinned, [0, 3, 7, 14, 15]);
     }
 }

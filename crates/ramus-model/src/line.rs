@@ -34,6 +34,11 @@ pub(crate) struct Line<'a> {
 }
 
 impl Splitter {
+    /// Goes on at `position`, which is the start of a line.
+    pub(crate) fn at(position: u64) -> Self {
+        Self { position, ..Self::default() }
+    }
+
     /// Where the next chunk must start.
     pub(crate) fn position(&self) -> u64 {
         self.position

@@ -4,18 +4,22 @@
 //! [`Lines`] for the bytes at a [`Place`]. Reading never fails: what is damaged becomes a [`Finding`], what parses is
 //! shown. Every record, once read, keeps its `seq` and its id for good.
 
+mod checkpoint;
 mod enter;
 mod facts;
 mod ids;
 mod link;
 mod read;
+mod rows;
 
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
+pub use checkpoint::{Checkpoint, WindowStart};
 pub use facts::{Facts, Segment};
 pub use read::Tail;
+pub use rows::{ROW, last_line, sum_at};
 
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::header::{Header, TitleSlot};
@@ -116,6 +120,8 @@ pub struct Log {
     header: Option<Header>,
     header_place: Option<Place>,
     title_slot: Option<TitleSlot>,
+    /// How many records come before the ones that are held, in a window on the end of a log.
+    elided: usize,
     records: Vec<Record>,
     ids: IdTable,
     facts: Facts,
@@ -129,6 +135,8 @@ pub struct Log {
     reading: read::Reading,
     splitter: Splitter,
     fork: Option<ForkPoint>,
+    /// What a sidecar needs to know about the bytes, when one is kept.
+    sums: Option<rows::Sums>,
     /// In a fork, the shared entries it shows: the path to the entry it was forked from, sorted.
     shared_path: Vec<Seq>,
 }
@@ -169,10 +177,11 @@ impl Log {
         for record in &mut origin.records {
             record.place.source += 1;
         }
+        let shared = origin.records.len();
         let entry = origin.seq_of(entry.as_str());
         let mut log = Self {
             depth,
-            fork: Some(ForkPoint { shared: origin.records.len(), entry }),
+            fork: Some(ForkPoint { shared, entry }),
             records: origin.records,
             ids: origin.ids,
             facts: origin.facts.shared(),
@@ -226,12 +235,12 @@ impl Log {
 
     /// Returns how many entries there are, inert ones included.
     pub fn len(&self) -> usize {
-        self.records.len()
+        self.elided + self.records.len()
     }
 
     /// Says whether there are no entries.
     pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
+        self.len() == 0
     }
 
     /// Returns how many records were found in damaged lines.
@@ -241,7 +250,11 @@ impl Log {
 
     /// Returns how many entries are this session's own, not shared with an origin.
     pub fn own_len(&self) -> usize {
-        self.records.len() - self.fork.map_or(0, |fork| fork.shared)
+        self.len() - self.shared_len()
+    }
+
+    fn shared_len(&self) -> usize {
+        self.fork.map_or(0, |fork| fork.shared)
     }
 
     /// Returns the number of bytes that have been fed.
@@ -251,7 +264,15 @@ impl Log {
 
     /// Returns the record at `seq`.
     pub fn record(&self, seq: Seq) -> Option<&Record> {
-        self.records.get(seq.index())
+        self.records.get(seq.index().checked_sub(self.elided)?)
+    }
+
+    fn record_mut(&mut self, seq: Seq) -> Option<&mut Record> {
+        self.records.get_mut(seq.index().checked_sub(self.elided)?)
+    }
+
+    fn last_seq(&self) -> Option<Seq> {
+        self.len().checked_sub(1).map(Seq::from_index)
     }
 
     /// Returns where the bytes of `seq` are: those of its latest version.
@@ -267,7 +288,7 @@ impl Log {
 
     /// Iterates over all entries in physical order.
     pub fn seqs(&self) -> impl DoubleEndedIterator<Item = Seq> + use<> {
-        (0..self.records.len()).map(Seq::from_index)
+        (self.elided..self.len()).map(Seq::from_index)
     }
 
     /// Iterates over the entries of this session's tree in physical order: in a fork, the shared path and its own.
@@ -278,8 +299,7 @@ impl Log {
     /// Says whether an entry is part of this session: in a fork, its own and the path it shares with its origin, not the
     /// origin's other branches.
     pub fn belongs(&self, seq: Seq) -> bool {
-        let shared = self.fork.map_or(0, |fork| fork.shared);
-        seq.index() < self.records.len() && (seq.index() >= shared || self.shared_path.binary_search(&seq).is_ok())
+        seq.index() < self.len() && (seq.index() >= self.shared_len() || self.shared_path.binary_search(&seq).is_ok())
     }
 
     fn shared_path(&self) -> Vec<Seq> {
@@ -303,12 +323,10 @@ impl Log {
 
     /// Returns the entry the next append hangs from: the last physical entry, or, when that is inert, what it hangs from.
     pub fn leaf(&self) -> Option<Seq> {
-        let shared = self.fork.map_or(0, |fork| fork.shared);
-        if self.fork.is_some() && self.records.len() == shared {
-            return self.fork.and_then(|fork| fork.entry);
+        if let Some(fork) = self.fork.filter(|fork| self.len() == fork.shared) {
+            return fork.entry;
         }
-        let last = self.records.len().checked_sub(1).map(Seq::from_index);
-        self.ancestors(last).find(|seq| self.record(*seq).is_some_and(Record::is_visible))
+        self.ancestors(self.last_seq()).find(|seq| self.record(*seq).is_some_and(Record::is_visible))
     }
 
     /// Walks from `from` to its root.
@@ -326,6 +344,12 @@ impl Log {
     /// Says whether a record stands for itself and not for a later version of another one.
     pub fn is_original(&self, seq: Seq) -> bool {
         self.record(seq).is_some_and(|record| record.status != Status::Superseder)
+    }
+
+    /// Records that bytes are not the ones that were written.
+    pub fn note_changed(&mut self, line: u64, offset: u64) {
+        let detail = "from here on the file is not what was written: something else changed it".into();
+        self.find(Finding { kind: FindingKind::ChangedOutside, line, offset, detail });
     }
 
     /// Records that the log this one was forked from could not be read.

@@ -13,6 +13,7 @@ mod list;
 mod make;
 mod omp_lock;
 mod quarantine;
+mod sidecar;
 mod writer;
 
 use std::collections::HashSet;
@@ -28,6 +29,7 @@ pub use layout::Layout;
 use crate::error::StoreError;
 use crate::fs::{Access, FileId, FileSystem, RealFs};
 use crate::planted::{Bug, is_planted};
+use crate::sidecar::Sidecars;
 use crate::store::{
     Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Placement, Position, Removed, Residence, Runner,
     SetAside,
@@ -127,17 +129,25 @@ impl LogStore for JsonlStore {
     fn read(&self, at: &Location, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<Position, StoreError> {
         let path = path_of(at)?;
         let file = self.fs.open(path, Access::Read).map_err(|error| StoreError::io("open", path, error))?;
-        let id = file.stat().map_err(|error| StoreError::io("inspect", path, error))?.id;
+        let stat = file.stat().map_err(|error| StoreError::io("inspect", path, error))?;
         let mut buffer = vec![0; CHUNK];
         let mut position = from;
         loop {
             let read = file.read_at(&mut buffer, position).map_err(|error| StoreError::io("read", path, error))?;
             let Some(chunk) = buffer.get(..read).filter(|chunk| !chunk.is_empty()) else {
-                return Ok(Position { incarnation: incarnation(id), end: position });
+                // A log that was cut ends before where the reading should start.
+                let end = if position == from { from.min(stat.size) } else { position };
+                return Ok(Position { incarnation: incarnation(stat.id), end });
             };
             take(chunk);
             position += read as u64;
         }
+    }
+
+    fn position(&self, at: &Location) -> Result<Position, StoreError> {
+        let path = path_of(at)?;
+        let stat = self.fs.stat(path).map_err(|error| StoreError::io("inspect", path, error))?;
+        Ok(Position { incarnation: incarnation(stat.id), end: stat.size })
     }
 
     fn read_at(&self, at: &Location, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
@@ -164,7 +174,9 @@ impl LogStore for JsonlStore {
         let path = path_of(at)?;
         let gate = self.gate(at)?;
         let _held = gate.hold()?;
-        self.replace(path, expected, bytes, backup)
+        self.replace(path, expected, bytes, backup)?;
+        // What was remembered of the old file means nothing for the new one.
+        self.discard(at)
     }
 
     fn settle(&self, at: &Location, cwd: &str) -> Result<Location, StoreError> {
@@ -190,11 +202,18 @@ impl LogStore for JsonlStore {
         let path = path_of(at)?;
         let gate = self.gate(at)?;
         let _held = gate.hold()?;
+        if !dry_run {
+            self.discard(at)?;
+        }
         self.delete_files(path, dry_run)
     }
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {
         self.list_files()
+    }
+
+    fn sidecars(&self) -> Option<&dyn Sidecars> {
+        Some(self)
     }
 
     fn lease(&self, at: &Location, now: i64) -> Result<Box<dyn Lease>, StoreError> {

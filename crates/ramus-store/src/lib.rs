@@ -22,12 +22,14 @@ mod jsonl;
 mod lines;
 mod memory;
 pub mod planted;
+mod sidecar;
 mod store;
 
 pub use error::StoreError;
 pub use jsonl::{JsonlStore, Layout};
 pub use lines::{ReadAhead, StoreLines};
 pub use memory::MemoryStore;
+pub use sidecar::{SavedCheckpoint, SidecarUpdate, Sidecars};
 pub use store::{
     Flush, Health, Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Placement, Position, Removed, Residence,
     Runner, SetAside,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ramus_model::SessionId;
 
 use crate::error::StoreError;
+use crate::sidecar::Sidecars;
 use crate::store::{
     Flush, Health, Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Position, Removed, Residence, Runner,
     SetAside,
@@ -89,8 +90,11 @@ impl LogStore for MemoryStore {
         let log = home.log(&at.id)?;
         let start = usize::try_from(from).unwrap_or(usize::MAX);
         take(log.bytes.get(start..).unwrap_or_default());
-        let position = log.position();
-        Ok(Position { end: from.max(position.end), ..position })
+        Ok(log.position())
+    }
+
+    fn position(&self, at: &Location) -> Result<Position, StoreError> {
+        Ok(self.home().log(&at.id)?.position())
     }
 
     fn read_at(&self, at: &Location, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
@@ -137,6 +141,10 @@ impl LogStore for MemoryStore {
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {
         Ok(self.home().logs.keys().cloned().map(location).collect())
+    }
+
+    fn sidecars(&self) -> Option<&dyn Sidecars> {
+        None
     }
 
     fn lease(&self, at: &Location, now: i64) -> Result<Box<dyn Lease>, StoreError> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ramus_model::SessionId;
 
 use crate::error::StoreError;
+use crate::sidecar::Sidecars;
 
 /// Where a log is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +128,9 @@ pub trait LogStore: Send + Sync {
     /// Reads from `from` to the end in chunks and returns the position of the end.
     fn read(&self, at: &Location, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<Position, StoreError>;
 
+    /// Returns where a log ends.
+    fn position(&self, at: &Location) -> Result<Position, StoreError>;
+
     /// Reads up to `len` bytes at `offset`; fewer only at the end of the log.
     fn read_at(&self, at: &Location, offset: u64, len: usize) -> Result<Vec<u8>, StoreError>;
 
@@ -146,6 +150,9 @@ pub trait LogStore: Send + Sync {
 
     /// Lists all logs of this home without opening them.
     fn list(&self) -> Result<Vec<Location>, StoreError>;
+
+    /// Returns where this home keeps sidecars, if it does.
+    fn sidecars(&self) -> Option<&dyn Sidecars>;
 
     /// Takes the right to run turns in a session; fails when someone has it.
     fn lease(&self, at: &Location, now: i64) -> Result<Box<dyn Lease>, StoreError>;

@@ -88,6 +88,8 @@ impl Engine {
         session.writer()?.append(position, bytes, self.durability.flush())?;
         session.log.feed(bytes);
         session.log.finish();
+        session.wrote = true;
+        session.save_sidecar_when_worthwhile();
         Ok(())
     }
 

@@ -8,3 +8,4 @@ mod homes;
 mod in_place;
 mod list;
 mod segment;
+mod sidecar;

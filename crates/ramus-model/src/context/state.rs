@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::body;
@@ -11,7 +12,7 @@ use crate::kind::{Kind, Role};
 use crate::log::{Lines, Log};
 
 /// What holds at the end of a path.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// The model of each role, as `provider/name`.
     pub models: BTreeMap<String, String>,
@@ -37,17 +38,18 @@ impl Default for State {
     }
 }
 
-/// Derives the state from the entries of a path that can change it, which are `changes` in order.
+/// Derives the state from what held before and the entries of a path that can change it, which are `changes` in order.
 ///
 /// Of a run of answers `changes` names only the last; when that one names no model, `path` has the ones before it.
 pub(super) fn derive<L: Lines + ?Sized>(
     log: &Log,
+    before: State,
     changes: &[Seq],
     path: &[Seq],
     lines: &L,
 ) -> Result<State, L::Error> {
-    let mut state = State::default();
-    let mut known = HashSet::new();
+    let mut state = before;
+    let mut known: HashSet<String> = state.rules.iter().cloned().collect();
     // Where on the path the run of answers before a change began: what lies before it was looked at already.
     let mut run_start = 0;
     for &seq in changes {

@@ -1,5 +1,7 @@
 //! Entering a record: its id, its parent, and what it is to earlier records.
 
+use memchr::memmem;
+
 use super::{Log, Place, Record, Status, ids};
 use crate::body;
 use crate::envelope::{Envelope, Name};
@@ -19,7 +21,7 @@ impl Log {
         }
         let index = self.reading.values;
         self.reading.values += 1;
-        let seq = Seq::from_index(self.records.len());
+        let seq = Seq::from_index(self.len());
         let Ok(len) = u32::try_from(bytes.len()) else { return };
         let place = Place { source: 0, len, offset };
         let Envelope { kind, role, marker, .. } = *envelope;
@@ -27,7 +29,7 @@ impl Log {
         if self.reading.legacy {
             self.reading.legacy_entries.resize(usize::try_from(index).unwrap_or_default(), None);
             self.reading.legacy_entries.push(Some(seq));
-            record.parent = self.records.len().checked_sub(1).map(Seq::from_index);
+            record.parent = self.last_seq();
             self.insert_derived(index, seq);
         } else {
             let text;
@@ -43,6 +45,9 @@ impl Log {
             record.status = self.name_record(id, index, seq, bytes);
         }
         self.records.push(record);
+        if let Some(sums) = &mut self.sums {
+            sums.take(bytes, offset);
+        }
         if record.status == Status::Superseder {
             self.supersede(seq, envelope);
         } else if record.is_inert() {
@@ -62,7 +67,7 @@ impl Log {
             }
         };
         // A conversation mostly goes straight on.
-        if let Some(last) = self.records.len().checked_sub(1).map(Seq::from_index)
+        if let Some(last) = self.last_seq()
             && self.ids.bytes(last) == id
         {
             return Some(last);
@@ -82,6 +87,8 @@ impl Log {
             return Status::Ordinary;
         };
         if self.ids.insert(id, seq) {
+            self.reading.reaches_outside |=
+                self.elided > 0 && memmem::find(line, body::SUPERSEDES.as_bytes()).is_some();
             return Status::Ordinary;
         }
         let name = String::from_utf8_lossy(id);
@@ -141,7 +148,7 @@ impl Log {
         self.superseded.insert(original, latest);
         if let (Some(old), Some(new)) = (self.record(original).copied(), self.record(latest).copied()) {
             let record = Record { kind: new.kind, role: new.role, marker: new.marker, ..old };
-            if let Some(slot) = self.records.get_mut(original.index()) {
+            if let Some(slot) = self.record_mut(original) {
                 *slot = record;
             }
         }

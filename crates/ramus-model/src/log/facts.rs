@@ -11,10 +11,10 @@ use crate::time;
 /// What holds for the whole session.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    labels: HashMap<EntryId, String>,
-    title: Option<(String, Option<i64>)>,
-    meta: Map<String, Value>,
-    segments: Vec<Segment>,
+    pub(super) labels: HashMap<EntryId, String>,
+    pub(super) title: Option<(String, Option<i64>)>,
+    pub(super) meta: Map<String, Value>,
+    pub(super) segments: Vec<Segment>,
 }
 
 /// A segment that was replaced.

@@ -13,6 +13,8 @@ pub(super) const MAX_ID: usize = 512;
 
 #[derive(Default)]
 pub(super) struct IdTable {
+    /// How many seqs come before the first one that is held.
+    elided: usize,
     arena: Vec<u8>,
     /// Where the id of each seq ends in the arena.
     ends: Vec<u32>,
@@ -34,6 +36,11 @@ impl fmt::Debug for IdTable {
 }
 
 impl IdTable {
+    /// Makes a table whose first id is that of the seq behind `elided` others.
+    pub(super) fn after(elided: usize) -> Self {
+        Self { elided, ..Self::default() }
+    }
+
     /// Makes room for so many more ids.
     pub(super) fn reserve(&mut self, ids: usize) {
         self.arena.reserve(ids * 8);
@@ -42,7 +49,7 @@ impl IdTable {
     }
 
     pub(super) fn bytes(&self, seq: Seq) -> &[u8] {
-        bytes(&self.arena, &self.ends, seq)
+        bytes(&self.arena, &self.ends, seq, self.elided)
     }
 
     pub(super) fn text(&self, seq: Seq) -> &str {
@@ -58,8 +65,8 @@ impl IdTable {
     /// Adds the id of the next seq; says whether it was free. Every seq needs an id, so the caller tries until one is.
     pub(super) fn insert(&mut self, id: &[u8], seq: Seq) -> bool {
         let hash = self.hash(id);
-        let Self { arena, ends, table, .. } = self;
-        let same = |slot: &Slot| slot.hash == hash && bytes(arena, ends, slot.seq) == id;
+        let Self { elided, arena, ends, table, .. } = self;
+        let same = |slot: &Slot| slot.hash == hash && bytes(arena, ends, slot.seq, *elided) == id;
         let Entry::Vacant(vacant) = table.entry(spread(hash), same, |slot| spread(slot.hash)) else {
             return false;
         };
@@ -79,8 +86,9 @@ fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }
 
-fn bytes<'a>(arena: &'a [u8], ends: &[u32], seq: Seq) -> &'a [u8] {
-    let start = seq.index().checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or_default();
-    let end = ends.get(seq.index()).copied().unwrap_or(start);
+fn bytes<'a>(arena: &'a [u8], ends: &[u32], seq: Seq, elided: usize) -> &'a [u8] {
+    let Some(index) = seq.index().checked_sub(elided) else { return &[] };
+    let start = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or_default();
+    let end = ends.get(index).copied().unwrap_or(start);
     arena.get(start as usize..end as usize).unwrap_or_default()
 }

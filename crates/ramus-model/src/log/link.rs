@@ -70,13 +70,13 @@ impl Log {
     }
 
     pub(super) fn set_parent(&mut self, child: Seq, parent: Option<Seq>) {
-        if let Some(record) = self.records.get_mut(child.index()) {
+        if let Some(record) = self.record_mut(child) {
             record.parent = parent;
         }
     }
 
     pub(super) fn set_status(&mut self, seq: Seq, status: Status) {
-        if let Some(record) = self.records.get_mut(seq.index()) {
+        if let Some(record) = self.record_mut(seq) {
             record.status = status;
         }
     }
@@ -84,7 +84,7 @@ impl Log {
     /// The first entry of every circle of parents. Cutting there is stable: an entry cannot have hung from one that did
     /// not exist yet, and appending more never changes which entry is first.
     fn circles(&self) -> Vec<Seq> {
-        let mut walk_of = vec![0_u32; self.records.len()];
+        let mut walk_of = vec![0_u32; self.len()];
         let mut cuts = Vec::new();
         for start in self.seqs() {
             let walk = start.number();

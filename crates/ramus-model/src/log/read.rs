@@ -31,6 +31,8 @@ pub(super) struct Reading {
     salvaged: usize,
     /// How often an id was used, for those that were used more than once.
     pub(super) duplicates: HashMap<String, u64>,
+    /// In a window, whether an entry is the later version of one that may lie before it.
+    pub(super) reaches_outside: bool,
 }
 
 /// What the last line looks like.
@@ -49,6 +51,12 @@ pub enum Tail {
 }
 
 impl Reading {
+    /// Goes on behind `entries` records that were read before.
+    pub(super) fn after(entries: usize) -> Self {
+        let lines = entries as u64 + 1;
+        Self { line: lines, values: lines, ..Self::default() }
+    }
+
     pub(super) fn position(&self) -> (u64, u64) {
         (self.line, self.offset)
     }
@@ -230,7 +238,7 @@ impl Log {
             self.reading.values += 1;
             return self.note(FindingKind::NotAnEntry, "the line is an object without a type".into());
         }
-        if self.header.is_none() && self.records.is_empty() {
+        if self.header.is_none() && self.is_empty() {
             // Without a header the version is what the entries look like.
             self.reading.legacy = raw.field("id").is_none() && raw.field("parentId").is_none();
         }
@@ -260,6 +268,9 @@ impl Log {
                 }
                 let len = u32::try_from(raw.bytes().len()).unwrap_or(u32::MAX);
                 self.header_place = Some(Place { source: 0, len, offset });
+                if let Some(sums) = &mut self.sums {
+                    sums.start(offset, raw.bytes().len());
+                }
                 self.header = Some(header);
             }
             Some(header) if self.header.is_some() => {

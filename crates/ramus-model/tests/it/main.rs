@@ -8,4 +8,5 @@ mod generate;
 mod json;
 mod migrate;
 mod segment;
+mod sidecar;
 mod tree;

@@ -40,6 +40,11 @@ impl Gate {
         Ok(Held(self))
     }
 
+    /// Takes the gate if nobody holds it.
+    pub(super) fn try_hold(&self) -> Result<Option<Held<'_>>, StoreError> {
+        Ok(self.acquire(Duration::ZERO)?.then_some(Held(self)))
+    }
+
     fn acquire(&self, patience: Duration) -> Result<bool, StoreError> {
         let failed = |error: io::Error| StoreError::io("lock", &self.path, error);
         if !self.lock.acquire(Hold::Exclusive, patience).map_err(failed)? {
@@ -86,12 +91,12 @@ impl JsonlStore {
     }
 
     /// Makes sure that a directory of this home is there, is a directory, belongs to this user and lets nobody else in.
-    /// Looked at once: whoever can change it later can do anything anyway.
+    /// Whose it is is looked at once: whoever can change that later can do anything anyway.
     pub(super) fn own_dir(&self, path: &Path) -> Result<(), StoreError> {
+        self.fs.create_dir(path).map_err(|error| StoreError::io("make", path, error))?;
         if self.known_dirs().contains(path) {
             return Ok(());
         }
-        self.fs.create_dir(path).map_err(|error| StoreError::io("make", path, error))?;
         let mut parts = vec![path];
         parts.extend(path.ancestors().skip(1).take_while(|part| part.starts_with(&self.root) && *part != self.root));
         for part in parts {

@@ -235,7 +235,7 @@ fn check_position(
     Ok(())
 }
 
-fn read_exactly(file: &dyn FileHandle, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
+pub(super) fn read_exactly(file: &dyn FileHandle, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         match file.read_at(rest, offset + filled as u64)? {

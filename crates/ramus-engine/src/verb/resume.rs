@@ -1,0 +1,163 @@
+//! `resume`: a session for its next turn. What it costs follows the context, not the history.
+//!
+//! With a sidecar that fits, only the end of the log is touched: the entries from where the context starts. Everything
+//! that is used of them is checked against its checksum. When the window does not reach far enough, or anything does not
+//! fit, the whole session is opened instead; the answer is the same.
+
+use std::sync::Arc;
+
+use ramus_model::{Checkpoint, Context, EntryId, Lines as _, Log, ROW, SessionId, WindowStart, context, sum_at};
+use ramus_store::{Location, LogStore, ReadAhead, Residence, StoreError, StoreLines};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::{Session, load};
+use crate::sidecar::{describes, incarnation_name, last_line_is_there};
+
+/// A session as far as its next turn needs it.
+pub struct Resumed {
+    seen: Seen,
+    context: Context,
+    leaf: Option<ramus_model::Seq>,
+}
+
+/// How much of the session was opened.
+enum Seen {
+    Whole(Box<Session>),
+    Window(Box<Window>),
+}
+
+/// The end of a log.
+struct Window {
+    store: Arc<dyn LogStore>,
+    source: [Location; 1],
+    log: Log,
+    ahead: ReadAhead,
+}
+
+impl Resumed {
+    /// Returns the session's id.
+    pub fn id(&self) -> &SessionId {
+        match &self.seen {
+            Seen::Whole(session) => session.id(),
+            Seen::Window(window) => {
+                let [source] = &window.source;
+                window.log.header().map_or(&source.id, |header| &header.id)
+            }
+        }
+    }
+
+    /// Returns what the model is to be sent.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Returns the entry the next one hangs from.
+    pub fn leaf(&self) -> Option<EntryId> {
+        self.leaf.map(|seq| EntryId::from(self.log().id(seq)))
+    }
+
+    /// Returns the log, of which perhaps only the end can be looked at: the entries of the context, and what came later.
+    pub fn log(&self) -> &Log {
+        match &self.seen {
+            Seen::Whole(session) => session.log(),
+            Seen::Window(window) => &window.log,
+        }
+    }
+
+    /// Gives access to the bytes of entries.
+    pub fn lines(&self) -> StoreLines<'_> {
+        match &self.seen {
+            Seen::Whole(session) => session.lines(),
+            Seen::Window(window) => window.lines(),
+        }
+    }
+
+    /// Says whether only the end of the log was touched.
+    pub fn is_window(&self) -> bool {
+        matches!(self.seen, Seen::Window(_))
+    }
+
+    /// Opens the rest, for whoever wants more than the context.
+    pub fn into_session(self) -> Result<Session, EngineError> {
+        match self.seen {
+            Seen::Whole(session) => Ok(*session),
+            Seen::Window(window) => {
+                let Window { store, source: [source], .. } = *window;
+                load(&store, source, ramus_model::Depth::Envelope)
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Opens a session for its next turn.
+    pub fn resume(&self, reference: &str, cwd: &str) -> Result<Resumed, EngineError> {
+        let location = self.locate(reference, cwd)?;
+        if let Some(resumed) = self.resume_in_window(&location) {
+            return Ok(resumed);
+        }
+        let mut session = self.open(reference, cwd)?;
+        let leaf = session.log().leaf();
+        let context = session.context(leaf)?;
+        session.survey_again();
+        Ok(Resumed { seen: Seen::Whole(Box::new(session)), context, leaf })
+    }
+
+    /// Opens only the end of a log. Whatever goes wrong, opening all of it will say what it was.
+    fn resume_in_window(&self, location: &Location) -> Option<Resumed> {
+        if location.residence == Residence::InPlace {
+            return None;
+        }
+        let sidecars = self.store.sidecars()?;
+        let checkpoint = Checkpoint::read(&sidecars.checkpoint(location)?.text)?;
+        let start = checkpoint.window.as_ref()?;
+        let held = checkpoint.rows.checked_sub(start.first)?;
+        let rows = sidecars.rows(location, start.first * ROW as u64, held * ROW as u64)?;
+        if !describes(self.store.as_ref(), location, &checkpoint).ok()?
+            || !last_line_is_there(self.store.as_ref(), location, &rows)
+        {
+            return None;
+        }
+        let mut log = Log::window(&checkpoint, &rows)?;
+        let read = self.store.read(location, log.end(), &mut |chunk| log.feed(chunk)).ok()?;
+        log.finish();
+        if incarnation_name(read.incarnation) != checkpoint.incarnation {
+            return None;
+        }
+        let store = Arc::clone(&self.store);
+        let window = Window { store, source: [location.clone()], log, ahead: ReadAhead::default() };
+        let (leaf, context) = window.context(start)?;
+        window.is_as_written(&context, &rows).ok().filter(|sound| *sound)?;
+        Some(Resumed { seen: Seen::Window(Box::new(window)), context, leaf })
+    }
+}
+
+impl Window {
+    fn lines(&self) -> StoreLines<'_> {
+        StoreLines::new(self.store.as_ref(), &self.source, &self.ahead)
+    }
+
+    fn context(&self, start: &WindowStart) -> Option<(Option<ramus_model::Seq>, Context)> {
+        context::in_window(&self.log, start, &self.lines()).ok().flatten()
+    }
+
+    /// Says whether the lines of a context are the ones that were written.
+    fn is_as_written(&self, context: &Context, rows: &[u8]) -> Result<bool, StoreError> {
+        let lines = self.lines();
+        let edits = context.items.iter().filter_map(|item| match item {
+            context::Item::Edited { edit, .. } => Some(*edit),
+            _ => None,
+        });
+        for seq in context.items.iter().map(|item| item.seq()).chain(edits) {
+            let Some(place) = self.log.place(seq) else { return Ok(false) };
+            // What lies behind the checkpoint was read just now.
+            if let Some(sum) = sum_at(rows, place.offset)
+                && crc32fast::hash(&lines.line(place)?) != sum
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
