@@ -104,6 +104,25 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// The same error once more, for everyone it concerns.
+    pub fn again(&self) -> Self {
+        match self {
+            Self::SessionNotFound(text) => Self::SessionNotFound(text.clone()),
+            Self::NoRecentSession(text) => Self::NoRecentSession(text.clone()),
+            Self::SessionAmbiguous { reference, candidates } => {
+                Self::SessionAmbiguous { reference: reference.clone(), candidates: candidates.clone() }
+            }
+            Self::Entry(error) => Self::Entry(error.clone()),
+            Self::Segment(error) => Self::Segment(error.clone()),
+            Self::Invalid(text) => Self::Invalid(text.clone()),
+            Self::InvalidLine { line, reason } => Self::InvalidLine { line: *line, reason: reason.clone() },
+            Self::Conflict(text) => Self::Conflict(text.clone()),
+            Self::Corrupt(text) => Self::Corrupt(text.clone()),
+            Self::Setting { message, hint } => Self::Setting { message: message.clone(), hint: hint.clone() },
+            Self::Store(error) => Self::Store(error.again()),
+        }
+    }
+
     /// Returns the kind, which decides exit codes and statuses.
     pub fn kind(&self) -> ErrorKind {
         match self {

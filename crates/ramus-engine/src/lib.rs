@@ -16,6 +16,7 @@ mod engine;
 mod error;
 mod session;
 pub mod settings;
+mod shared;
 mod sidecar;
 mod verb;
 
@@ -23,6 +24,7 @@ pub use clock::{Clock, SystemClock};
 pub use engine::{Durability, Engine};
 pub use error::{EngineError, ErrorKind};
 pub use session::Session;
+pub use shared::SharedSession;
 pub use verb::append::{Appended, Cursor, Written};
 pub use verb::create::NewSession;
 pub use verb::delete::{Children, Deleted};

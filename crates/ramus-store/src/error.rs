@@ -107,6 +107,24 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The same error once more, for everyone it concerns.
+    pub fn again(&self) -> Self {
+        match self {
+            Self::NotFound { what } => Self::NotFound { what: what.clone() },
+            Self::Moved { expected, actual } => Self::Moved { expected: *expected, actual: *actual },
+            Self::Exists { path } => Self::Exists { path: path.clone() },
+            Self::Replaced { path } => Self::Replaced { path: path.clone() },
+            Self::Busy { session, seconds } => Self::Busy { session: session.clone(), seconds: *seconds },
+            Self::Running { session, runner } => Self::Running { session: session.clone(), runner: *runner },
+            Self::Latched { first } => Self::Latched { first: Arc::clone(first) },
+            Self::Unsafe { path, reason } => Self::Unsafe { path: path.clone(), reason },
+            Self::Full { path, source } => Self::Full { path: path.clone(), source: echo(source) },
+            Self::Denied { path, source } => Self::Denied { path: path.clone(), source: echo(source) },
+            Self::Unconfirmed { path, source } => Self::Unconfirmed { path: path.clone(), source: echo(source) },
+            Self::Io { action, path, source } => Self::Io { action, path: path.clone(), source: echo(source) },
+        }
+    }
+
     /// Sorts a system error by what the caller can do about it.
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
@@ -119,5 +137,13 @@ impl StoreError {
             }
             _ => Self::Io { action, path, source },
         }
+    }
+}
+
+/// The system's word once more.
+fn echo(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
     }
 }

@@ -4,9 +4,10 @@
 //! told by the store, reads on and decides again, so an entry that names no parent always hangs from the leaf as it is at
 //! the moment of writing.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::ops::Range;
 
-use ramus_model::{Body, Draft, EntryId, Kind, Log, Parent, Role, Seq};
+use ramus_model::{Body, Draft, EntryId, Kind, Log, Parent, Record, Role, Seq};
 use ramus_store::{Residence, StoreError};
 use serde_json::json;
 
@@ -53,16 +54,34 @@ pub struct Written {
 impl Engine {
     /// Appends a batch and returns when it is durable.
     pub fn append(&self, session: &mut Session, drafts: &[Draft], cursor: &Cursor) -> Result<Appended, EngineError> {
-        if drafts.is_empty() {
-            return Ok(Appended::default());
+        let mut outcomes = self.append_together(session, &[(drafts, cursor)])?;
+        outcomes.pop().unwrap_or_else(|| Ok(Appended::default()))
+    }
+
+    /// Appends several batches with one write, each as if it came after the one before. A batch that cannot be appended
+    /// fails alone; when writing fails, nothing was written.
+    pub(crate) fn append_together(
+        &self,
+        session: &mut Session,
+        requests: &[(&[Draft], &Cursor)],
+    ) -> Result<Vec<Result<Appended, EngineError>>, EngineError> {
+        if requests.iter().all(|(drafts, _)| drafts.is_empty()) {
+            return Ok(requests.iter().map(|_| Ok(Appended::default())).collect());
         }
         self.make_writable(session)?;
         for _ in 0..ATTEMPTS {
-            let batch = self.plan_batch(session, drafts, cursor)?;
+            let mut batch = Batch::after(session);
+            let now = self.timestamp();
+            let planned: Vec<_> =
+                requests.iter().map(|(drafts, cursor)| self.plan(session, &mut batch, drafts, cursor, &now)).collect();
+            if batch.written.is_empty() {
+                return Ok(planned.into_iter().map(|planned| planned.map(|_| Appended::default())).collect());
+            }
             match self.write(session, &batch.bytes) {
                 Ok(()) => {
                     self.publish_if_answered(session);
-                    return Ok(self.report(session, &batch));
+                    let report = |planned: Planned| self.report(session, &batch, &planned);
+                    return Ok(planned.into_iter().map(|planned| planned.map(report)).collect());
                 }
                 Err(error) => self.catch_up(session, error)?,
             }
@@ -125,11 +144,30 @@ impl Engine {
         }
     }
 
-    fn plan_batch(&self, session: &Session, drafts: &[Draft], cursor: &Cursor) -> Result<Batch, EngineError> {
+    /// Plans one request behind those that are in the batch already. When it cannot be done, the batch stays as it was.
+    fn plan(
+        &self,
+        session: &Session,
+        batch: &mut Batch,
+        drafts: &[Draft],
+        cursor: &Cursor,
+        now: &str,
+    ) -> Result<Planned, EngineError> {
+        let before = batch.mark();
+        self.plan_into(session, batch, drafts, cursor, now).inspect_err(|_| batch.reset(before))
+    }
+
+    fn plan_into(
+        &self,
+        session: &Session,
+        batch: &mut Batch,
+        drafts: &[Draft],
+        cursor: &Cursor,
+        now: &str,
+    ) -> Result<Planned, EngineError> {
         let log = session.log();
-        let leaf = session.leaf();
-        let now = self.timestamp();
-        let mut batch = Batch::after(session);
+        let leaf = batch.leaf.clone();
+        let start = batch.written.len();
         let first = match cursor {
             Cursor::Leaf => leaf.clone(),
             Cursor::At(entry) => Some(entry.clone()),
@@ -151,27 +189,29 @@ impl Engine {
                 Parent::Entry(parent) => return Err(wrong(format!("the parent {parent} is not in the session"))),
             };
             check_circle(log, &id, parent.as_ref()).map_err(wrong)?;
-            check_targets(session, &batch, draft).map_err(wrong)?;
-            batch.push(&draft.body, id.clone(), parent, draft.timestamp.as_deref().unwrap_or(&now));
+            check_targets(session, batch, draft).map_err(wrong)?;
             if !draft.body.is_inert() {
-                last = Some(id);
+                last = Some(id.clone());
             }
+            batch.push(log, &draft.body, id, parent, draft.timestamp.as_deref().unwrap_or(now));
         }
-        if let (Cursor::At(_), true) = (cursor, first != leaf) {
-            batch.sibling = true;
+        let entries = start..batch.written.len();
+        let is_sibling = matches!(cursor, Cursor::At(_)) && !drafts.is_empty() && first != leaf;
+        if is_sibling {
             let id = new_entry_id(|id| batch.has(log, id));
             let data = json!({"op": "append", "client": self.client, "target": leaf.as_ref().map(EntryId::as_str)});
-            batch.bytes.extend(Body::ramus("leaf", data).to_line(&id, leaf.as_ref(), &now));
+            batch.push(log, &Body::ramus("leaf", data), id, leaf, now);
         }
-        Ok(batch)
+        Ok(Planned { entries, is_sibling })
     }
 
-    fn report(&self, session: &Session, batch: &Batch) -> Appended {
-        let entries = batch.written.iter().filter_map(|(id, parent)| {
-            let seq = session.log.seq_of(id.as_str())?;
-            Some(Written { id: id.clone(), seq, parent: parent.clone() })
+    fn report(&self, session: &Session, batch: &Batch, planned: &Planned) -> Appended {
+        let written = batch.written.get(planned.entries.clone()).unwrap_or_default();
+        let entries = written.iter().filter_map(|entry| {
+            let seq = session.log.seq_of(entry.id.as_str())?;
+            Some(Written { id: entry.id.clone(), seq, parent: entry.parent.clone() })
         });
-        Appended { entries: entries.collect(), is_sibling: batch.sibling }
+        Appended { entries: entries.collect(), is_sibling: planned.is_sibling }
     }
 }
 
@@ -223,32 +263,89 @@ fn check_targets(session: &Session, batch: &Batch, draft: &Draft) -> Result<(), 
     Ok(())
 }
 
+/// What became of one request.
+struct Planned {
+    /// Its entries among those of the batch.
+    entries: Range<usize>,
+    is_sibling: bool,
+}
+
 /// Lines about to be written.
 struct Batch {
     bytes: Vec<u8>,
-    written: Vec<(EntryId, Option<EntryId>)>,
-    ids: HashSet<String>,
-    sibling: bool,
+    written: Vec<New>,
+    /// Where each entry is among the written ones.
+    ids: HashMap<EntryId, usize>,
+    /// What the leaf will be.
+    leaf: Option<EntryId>,
+}
+
+/// An entry about to be written.
+struct New {
+    id: EntryId,
+    parent: Option<EntryId>,
+    is_inert: bool,
+}
+
+/// Where a batch stood.
+struct Mark {
+    bytes: usize,
+    written: usize,
+    leaf: Option<EntryId>,
 }
 
 impl Batch {
     fn after(session: &Session) -> Self {
-        Self { bytes: close_tail(session), written: Vec::new(), ids: HashSet::new(), sibling: false }
+        Self { bytes: close_tail(session), written: Vec::new(), ids: HashMap::new(), leaf: session.leaf() }
     }
 
     /// Says whether an entry can hang from this one: it is in the batch or part of the session.
     fn holds(&self, log: &Log, id: &str) -> bool {
-        self.ids.contains(id) || log.seq_of(id).is_some_and(|seq| log.belongs(seq))
+        self.is_new(id) || log.seq_of(id).is_some_and(|seq| log.belongs(seq))
     }
 
     /// Says whether an id is taken.
     fn has(&self, log: &Log, id: &str) -> bool {
-        self.ids.contains(id) || log.seq_of(id).is_some()
+        self.is_new(id) || log.seq_of(id).is_some()
     }
 
-    fn push(&mut self, body: &Body, id: EntryId, parent: Option<EntryId>, timestamp: &str) {
+    fn is_new(&self, id: &str) -> bool {
+        !self.ids.is_empty() && self.ids.contains_key(&EntryId::from(id))
+    }
+
+    fn push(&mut self, log: &Log, body: &Body, id: EntryId, parent: Option<EntryId>, timestamp: &str) {
         self.bytes.extend(body.to_line(&id, parent.as_ref(), timestamp));
-        self.ids.insert(id.to_string());
-        self.written.push((id, parent));
+        let is_inert = body.is_inert();
+        self.leaf = if is_inert { self.nearest_visible(log, parent.clone()) } else { Some(id.clone()) };
+        self.ids.insert(id.clone(), self.written.len());
+        self.written.push(New { id, parent, is_inert });
+    }
+
+    /// Where the leaf is when the last entry is an inert one that hangs from `from`.
+    fn nearest_visible(&self, log: &Log, mut from: Option<EntryId>) -> Option<EntryId> {
+        while let Some(id) = &from {
+            match self.ids.get(id).and_then(|at| self.written.get(*at)) {
+                Some(new) if new.is_inert => from = new.parent.clone(),
+                Some(_) => return from,
+                None => {
+                    let mut path = log.ancestors(log.seq_of(id.as_str()));
+                    let visible = path.find(|seq| log.record(*seq).is_some_and(Record::is_visible));
+                    return visible.map(|seq| EntryId::from(log.id(seq)));
+                }
+            }
+        }
+        None
+    }
+
+    fn mark(&self) -> Mark {
+        Mark { bytes: self.bytes.len(), written: self.written.len(), leaf: self.leaf.clone() }
+    }
+
+    fn reset(&mut self, mark: Mark) {
+        for new in self.written.drain(mark.written..) {
+            self.ids.remove(&new.id);
+        }
+        self.bytes.truncate(mark.bytes);
+        self.leaf = mark.leaf;
     }
 }

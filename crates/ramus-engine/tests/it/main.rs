@@ -8,4 +8,5 @@ mod homes;
 mod in_place;
 mod list;
 mod segment;
+mod shared;
 mod sidecar;

@@ -142,9 +142,9 @@ impl JsonlWriter {
         // The gate keeps this failed attempt from being seen by other writers. When it cannot be taken back, the next
         // writer finds a torn tail and sets it aside.
         let taken_back = is_planted(Bug::NoRollback) || file.truncate(expected.end).is_ok();
-        let error = StoreError::io("write", path, echo(&source));
+        let error = StoreError::io("write", path, source);
         let (first, answer) = match &self.health {
-            Health::Healthy => (Arc::new(error), StoreError::io("write", path, source)),
+            Health::Healthy => (Arc::new(error.again()), error),
             Health::Degraded(first) | Health::Poisoned(first) => {
                 (Arc::clone(first), StoreError::Latched { first: Arc::clone(first) })
             }
@@ -162,9 +162,9 @@ impl JsonlWriter {
         if is_planted(Bug::RetryAfterFailedFsync) && self.file.sync().is_ok() {
             return Ok(());
         }
-        let unconfirmed = |source| StoreError::Unconfirmed { path: self.path.clone(), source };
-        self.health = Health::Poisoned(Arc::new(unconfirmed(echo(&source))));
-        Err(unconfirmed(source))
+        let unconfirmed = StoreError::Unconfirmed { path: self.path.clone(), source };
+        self.health = Health::Poisoned(Arc::new(unconfirmed.again()));
+        Err(unconfirmed)
     }
 
     /// Copies the log to a new file, which takes its name: the descriptor that failed is never written to again. When
@@ -202,14 +202,6 @@ impl JsonlWriter {
         store.sync_dir_of(path)?;
         (*file, *id) = store.open_log(path)?;
         Ok(())
-    }
-}
-
-/// The same error once more: one for the caller, one to remember.
-fn echo(error: &std::io::Error) -> std::io::Error {
-    match error.raw_os_error() {
-        Some(code) => std::io::Error::from_raw_os_error(code),
-        None => std::io::Error::new(error.kind(), error.to_string()),
     }
 }
 
