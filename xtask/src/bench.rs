@@ -4,6 +4,7 @@
 //! something where the milliseconds do not.
 
 mod peers;
+mod storage;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,12 +71,14 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
         for comparison in &COMPARISONS {
             let (row, met) = comparison.row(entries, &times, judged);
             if met == Some(false) {
-                missed.push(comparison.label);
+                missed.push(comparison.label.to_owned());
             }
             rows.push(row);
         }
     }
-    let table = report::table(HEADS, &rows);
+    let storage = storage::run(workspace, peers.as_ref())?;
+    missed.extend(storage.missed);
+    let table = format!("{}\n{}", report::table(HEADS, &rows), storage.table);
     println!("\n{table}");
     if record {
         let versions = peers.map_or_else(|| "not measured".to_owned(), |peers| peers.versions());
