@@ -67,10 +67,12 @@ pub enum StoreError {
         reason: &'static str,
     },
     /// The disk or the quota is full; nothing was written.
-    #[error("no space left to write {}", path.display())]
+    #[error("no space left to write {}{}", path.display(), free_space(*free))]
     Full {
         /// The path.
         path: PathBuf,
+        /// How many bytes its file system has free, as far as that can be told.
+        free: Option<u64>,
         /// The system's word.
         #[source]
         source: io::Error,
@@ -115,9 +117,13 @@ impl StoreError {
             io::ErrorKind::AlreadyExists => Self::Exists { path },
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::Denied { path, source },
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                Self::Full { path, source }
+                Self::Full { path, free: None, source }
             }
             _ => Self::Io { action, path, source },
         }
     }
+}
+
+fn free_space(free: Option<u64>) -> String {
+    free.map(|bytes| format!(": its file system has {bytes} bytes free")).unwrap_or_default()
 }

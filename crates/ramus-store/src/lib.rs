@@ -29,6 +29,6 @@ pub use jsonl::{JsonlStore, Layout};
 pub use lines::{ReadAhead, StoreLines};
 pub use memory::MemoryStore;
 pub use store::{
-    Flush, Health, Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Placement, Position, Removed, Residence,
-    Runner, SetAside,
+    Flush, Health, Incarnation, Lease, Leftover, LeftoverKind, Location, LogStore, LogWriter, NewLog, Placement,
+    Position, Removed, Residence, Runner, SetAside,
 };

@@ -7,4 +7,5 @@ mod fork;
 mod homes;
 mod in_place;
 mod list;
+mod repair;
 mod segment;

@@ -7,5 +7,6 @@ mod damage;
 mod generate;
 mod json;
 mod migrate;
+mod repair;
 mod segment;
 mod tree;
