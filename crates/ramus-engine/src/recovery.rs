@@ -35,6 +35,8 @@ action_kinds! {
     DamageSetAside = "damage-set-aside",
     /// Those bytes were overwritten with spaces; every record stayed where it was.
     Blanked = "blanked",
+    /// Entries with damaged content were replaced by placeholders with the same id and parent.
+    EntriesReplaced = "entries-replaced",
     /// Records that shared a line got lines of their own.
     RecordsSeparated = "records-separated",
     /// A header was put where none could be read.

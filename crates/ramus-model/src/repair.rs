@@ -2,10 +2,12 @@
 //!
 //! Forks refer to offsets of the file they were forked from, so a repair keeps every record where it is: bytes that
 //! belong to no record become spaces, and the byte in front of a record that shares its line becomes a newline. Programs
-//! that share the format pass over blank lines. Only records with nothing between them, and a header for which there is
+//! that share the format pass over blank lines. A record whose front is legible is replaced by a placeholder, so that
+//! what hangs from it keeps its history. Only records with nothing between them, and a header for which there is
 //! no room, need bytes that were not there; whether those may be put in is for the caller to say.
 
 mod header;
+mod placeholder;
 
 use std::ops::Range;
 
@@ -27,6 +29,8 @@ pub struct Plan {
     pub joints: Vec<usize>,
     /// What the last line looks like.
     pub tail: Tail,
+    /// Entries that take the place of damaged ones with the same id and parent, and where.
+    pub placeholders: Vec<(usize, Vec<u8>)>,
     /// Where the header belongs and what is there instead, when there is no usable one.
     pub front: Option<Range<usize>>,
     /// How many entries there are.
@@ -61,6 +65,7 @@ impl Plan {
             plan.look_at(bytes, start..end.unwrap_or(bytes.len()), end.is_some());
             start = end.map_or(bytes.len(), |end| end + 1);
         }
+        plan.placeholders = placeholder::placeholders(bytes, &plan.damage);
         plan
     }
 
@@ -89,6 +94,9 @@ impl Plan {
         let mut out = bytes.get(..self.end(bytes)).unwrap_or(bytes).to_vec();
         for range in &self.damage {
             out.get_mut(range.clone()).unwrap_or_default().fill(b' ');
+        }
+        for (at, line) in &self.placeholders {
+            out.splice(*at..at + line.len(), line.iter().copied());
         }
         for at in &self.breaks {
             out.get_mut(*at..=*at).unwrap_or_default().fill(b'\n');

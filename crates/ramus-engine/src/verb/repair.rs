@@ -194,14 +194,17 @@ impl Engine {
             ranges = vec![first.start..last.end];
         }
         let mut actions = Vec::new();
-        let mut aside =
-            Action::new(ActionKind::DamageSetAside, "bytes that belong to no record were copied to the quarantine");
+        let bytes_in_all = plan.damage.iter().map(|range| range.len() as u64).sum();
+        let sentence = format!(
+            "{bytes_in_all} bytes in {} belong to no whole entry and were copied to the quarantine",
+            counted(plan.damage.len(), "place", "places")
+        );
+        let mut aside = Action { quarantined: bytes_in_all, ..Action::new(ActionKind::DamageSetAside, sentence) };
         for range in ranges {
             let damage = bytes.get(range.clone()).unwrap_or_default();
             let kept = self.store.set_aside(at, range.start as u64, damage, "these bytes belong to no record")?;
             aside.kept.extend(kept.path);
         }
-        aside.quarantined = plan.damage.iter().map(|range| range.len() as u64).sum();
         if !plan.damage.is_empty() {
             actions.push(aside);
         }
@@ -244,6 +247,10 @@ impl RecoveryReport {
     }
 }
 
+fn counted(number: usize, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
+}
+
 /// Says what a replacement changed, beside what was set aside.
 fn describe(plan: &Plan, bytes: &[u8], joints: usize, has_header: bool) -> Vec<Action> {
     let mut actions = Vec::new();
@@ -251,8 +258,14 @@ fn describe(plan: &Plan, bytes: &[u8], joints: usize, has_header: bool) -> Vec<A
         let sentence = "damaged bytes were overwritten with spaces; every entry stayed where it was";
         actions.push(Action::new(ActionKind::Blanked, sentence));
     }
+    if !plan.placeholders.is_empty() {
+        let replaced = counted(plan.placeholders.len(), "entry", "entries");
+        let sentence = format!("{replaced} with damaged content got a placeholder with the same id and parent");
+        actions.push(Action::new(ActionKind::EntriesReplaced, sentence));
+    }
     if plan.breaks.len() + joints > 0 {
-        let sentence = format!("{} entries got a line of their own", plan.breaks.len() + joints);
+        let parted = counted(plan.breaks.len() + joints, "entry", "entries");
+        let sentence = format!("{parted} got a line of their own");
         actions.push(Action::new(ActionKind::RecordsSeparated, sentence));
     }
     if has_header {

@@ -28,7 +28,7 @@ pub fn salvage(bytes: &[u8]) -> Option<Header> {
 }
 
 /// The first value behind this name, if it is whole.
-fn member<'b>(bytes: &'b [u8], name: &str) -> Option<Raw<'b>> {
+pub(super) fn member<'b>(bytes: &'b [u8], name: &str) -> Option<Raw<'b>> {
     let mut key = Vec::new();
     quote(name, &mut key);
     key.push(b':');
