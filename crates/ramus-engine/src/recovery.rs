@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use ramus_model::{Finding, FindingKind, Severity};
+use ramus_store::Location;
 
 use crate::session::Session;
 
@@ -67,6 +68,23 @@ pub struct Action {
 impl Action {
     pub(crate) fn new(kind: ActionKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), quarantined: 0, kept: Vec::new() }
+    }
+
+    pub(crate) fn torn_tail(bytes: u64, kept: Option<PathBuf>) -> Self {
+        let place = kept.as_ref().map(|path| format!(": {}", path.display())).unwrap_or_default();
+        let detail = format!("the last {bytes} bytes were no whole entry and were set aside{place}");
+        let kept = kept.into_iter().collect();
+        Self { quarantined: bytes, kept, ..Self::new(ActionKind::TornTailSetAside, detail) }
+    }
+
+    pub(crate) fn backed_up(at: &Location, backup: &str) -> Self {
+        let path = at.path.as_ref().map(|path| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(backup);
+            PathBuf::from(name)
+        });
+        let detail = format!("the file as it was is kept beside it ({backup})");
+        Self { kept: path.into_iter().collect(), ..Self::new(ActionKind::BackedUp, detail) }
     }
 }
 

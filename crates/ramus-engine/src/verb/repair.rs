@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::recovery::{Action, ActionKind, RecoveryReport};
+use crate::recovery::{Action, ActionKind, RecoveryReport, RecoveryStatus};
 use crate::session::{Session, header_of, load};
 use crate::verb::create::{engine_version, new_session_id};
 
@@ -33,29 +33,23 @@ impl Engine {
     pub(crate) fn repair_at(&self, location: Location) -> Result<RecoveryReport, EngineError> {
         let mut session = load(&self.store, location, Depth::Whole)?;
         let first = RecoveryReport::of(&session);
-        let before = session.location().clone();
+        if !session.log().is_damaged() && session.log().tail() == Tail::Ended {
+            return Ok(first);
+        }
         let mut course = Course::default();
-        let mut hash = None;
         for _ in 0..ATTEMPTS {
             let (bytes, position) = self.read_all(session.location())?;
-            let before = hex::encode(Sha256::digest(&bytes));
             let Some(step) = self.next_step(&session, &bytes, &mut course)? else {
-                let mut report = RecoveryReport::of(&load(&self.store, session.location().clone(), Depth::Whole)?);
-                report.take_over(first, course);
-                report.sha256 = hash.map(|first| (first, before)).filter(|(first, last)| first != last);
-                return Ok(report);
+                return Ok(course.conclude(first, RecoveryReport::of(&session), &bytes));
             };
             match self.take(&mut session, &bytes, position, step) {
-                Ok(actions) => {
-                    hash.get_or_insert(before);
-                    course.actions.extend(actions);
-                }
+                Ok(actions) => course.took(&bytes, actions),
                 Err(EngineError::Store(StoreError::Moved { .. } | StoreError::Replaced { .. })) => {}
                 Err(error) => return Err(error),
             }
             session = load(&self.store, session.location().clone(), Depth::Whole)?;
         }
-        Err(StoreError::Busy { session: before.id.to_string(), seconds: 0 }.into())
+        Err(StoreError::Busy { session: first.session, seconds: 0 }.into())
     }
 
     fn read_all(&self, location: &Location) -> Result<(Vec<u8>, Position), EngineError> {
@@ -73,10 +67,9 @@ impl Engine {
             course.remarks.push("the file holds no session; it was left as it is".into());
             return Ok(None);
         }
-        let header = header.map(|header| header.to_line());
-        let needs_place = header.as_ref().is_some_and(|header| !plan.has_room(bytes, header));
+        let mut header = header.map(|header| header.to_line());
         let mut joints = plan.joints.clone();
-        let mut header = header;
+        let needs_place = header.as_ref().is_some_and(|header| !plan.has_room(bytes, header));
         if needs_place || !joints.is_empty() {
             let forked = self.furthest_fork(session.location())?;
             joints.retain(|joint| *joint as u64 >= forked);
@@ -176,7 +169,7 @@ impl Engine {
             }
             Step::Replace { plan, joints, header } => {
                 let mut actions = self.set_damage_aside(session.location(), bytes, &plan)?;
-                let hash = hex::encode(Sha256::digest(bytes));
+                let hash = hash_of(bytes);
                 let backup = format!(".corrupt-{}", hash.get(..16).unwrap_or(&hash));
                 let repaired = plan.apply(bytes, &Changes { joints: &joints, header: header.as_deref() });
                 self.store.rewrite(session.location(), position, &repaired, Some(&backup))?;
@@ -191,7 +184,7 @@ impl Engine {
     fn set_damage_aside(&self, at: &Location, bytes: &[u8], plan: &Plan) -> Result<Vec<Action>, EngineError> {
         let mut ranges = plan.damage.clone();
         if let (true, Some(first), Some(last)) = (ranges.len() > RANGES, plan.damage.first(), plan.damage.last()) {
-            ranges = vec![first.start..last.end];
+            ranges = std::iter::once(first.start..last.end).collect();
         }
         let mut actions = Vec::new();
         let bytes_in_all = plan.damage.iter().map(|range| range.len() as u64).sum();
@@ -232,19 +225,36 @@ enum Step {
 struct Course {
     actions: Vec<Action>,
     remarks: Vec<String>,
+    /// The hash of the file before anything was done.
+    hash: Option<String>,
 }
 
-impl RecoveryReport {
-    /// Completes the report on a repaired session with what was found before and what was done.
-    fn take_over(&mut self, first: Self, course: Course) {
-        self.salvaged = first.salvaged;
-        self.unreadable = first.unreadable;
-        self.actions = course.actions;
-        self.remarks = course.remarks;
-        if self.status == crate::recovery::RecoveryStatus::Clean && !self.actions.is_empty() {
-            self.status = crate::recovery::RecoveryStatus::Repaired;
+impl Course {
+    fn took(&mut self, before: &[u8], actions: Vec<Action>) {
+        self.hash.get_or_insert_with(|| hash_of(before));
+        self.actions.extend(actions);
+    }
+
+    /// Completes the report on how the session is now with what was found before and what was done.
+    fn conclude(self, first: RecoveryReport, last: RecoveryReport, bytes: &[u8]) -> RecoveryReport {
+        let status = match last.status {
+            RecoveryStatus::Clean if !self.actions.is_empty() => RecoveryStatus::Repaired,
+            status => status,
+        };
+        RecoveryReport {
+            status,
+            actions: self.actions,
+            remarks: self.remarks,
+            salvaged: first.salvaged,
+            unreadable: first.unreadable,
+            sha256: self.hash.map(|before| (before, hash_of(bytes))),
+            ..last
         }
     }
+}
+
+fn hash_of(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
 }
 
 fn counted(number: usize, one: &str, more: &str) -> String {
@@ -276,23 +286,4 @@ fn describe(plan: &Plan, bytes: &[u8], joints: usize, has_header: bool) -> Vec<A
         actions.push(Action::new(ActionKind::SealedFinalNewline, "the last entry got the newline it lacked"));
     }
     actions
-}
-
-impl Action {
-    pub(crate) fn torn_tail(bytes: u64, kept: Option<std::path::PathBuf>) -> Self {
-        let place = kept.as_ref().map(|path| format!(": {}", path.display())).unwrap_or_default();
-        let detail = format!("the last {bytes} bytes were no whole entry and were set aside{place}");
-        let kept = kept.into_iter().collect();
-        Self { quarantined: bytes, kept, ..Self::new(ActionKind::TornTailSetAside, detail) }
-    }
-
-    fn backed_up(at: &Location, backup: &str) -> Self {
-        let path = at.path.as_ref().map(|path| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(backup);
-            std::path::PathBuf::from(name)
-        });
-        let detail = format!("the file as it was is kept beside it ({backup})");
-        Self { kept: path.into_iter().collect(), ..Self::new(ActionKind::BackedUp, detail) }
-    }
 }

@@ -4,6 +4,7 @@
 mod append;
 mod bit_rot;
 mod branch;
+mod degraded;
 mod fork;
 mod homes;
 mod in_place;
