@@ -166,6 +166,7 @@ impl EngineError {
             Self::Store(StoreError::Latched { .. }) => {
                 Some("nothing was written; free the disk or repair it, then `ramus recover` the session".into())
             }
+            Self::Corrupt(_) => Some("`ramus doctor --repair` repairs what can be repaired and keeps the rest".into()),
             Self::Store(StoreError::Running { .. }) => Some(
                 "watch it, fork it, or wait until it is done; the right to run is free when the process ends".into(),
             ),

@@ -11,6 +11,7 @@ use ramus_store::{
 use std::sync::Arc;
 
 use crate::error::EngineError;
+use crate::recovery::{Action, RecoveryReport};
 use crate::sidecar::{Described, Found, Sidecar, incarnation_name};
 
 /// An open session.
@@ -20,6 +21,8 @@ pub struct Session {
     pub(crate) sources: Vec<Location>,
     pub(crate) log: Log,
     pub(crate) ahead: ReadAhead,
+    /// What was done to the file on the way.
+    pub(crate) recovered: Vec<Action>,
     pub(crate) notices: Vec<String>,
     /// How many entries were looked at for an answer, and none was one.
     pub(crate) unanswered: usize,
@@ -42,6 +45,7 @@ impl Session {
             sidecar,
             wrote: false,
             ahead: ReadAhead::default(),
+            recovered: Vec::new(),
             notices: Vec::new(),
             unanswered: 0,
             incarnation,
@@ -65,9 +69,14 @@ impl Session {
         &self.log
     }
 
-    /// Returns what a person should be told: what was set aside, upgraded or repaired on the way.
-    pub fn notices(&self) -> &[String] {
-        &self.notices
+    /// Returns what a person should be told: what was set aside, upgraded or repaired on the way, and what did not work.
+    pub fn notices(&self) -> Vec<String> {
+        self.recovered.iter().map(ToString::to_string).chain(self.notices.iter().cloned()).collect()
+    }
+
+    /// Says what was done to the file on the way, and what is still wrong as far as reading it showed.
+    pub fn recovery(&self) -> RecoveryReport {
+        RecoveryReport::of(self)
     }
 
     /// Returns the title to show.
@@ -193,7 +202,7 @@ pub(crate) const MAX_FORK_DEPTH: usize = 64;
 
 /// How much is read at a time to find the end of a header, and how much at most.
 const HEADER_STEP: usize = 1 << 14;
-const MAX_HEADER: usize = 1 << 24;
+const MAX_HEADER: u64 = 1 << 24;
 
 /// Reads the log at `location`, and the logs it was forked from.
 pub(crate) fn load(store: &Arc<dyn LogStore>, location: Location, depth: Depth) -> Result<Session, EngineError> {
@@ -363,20 +372,19 @@ fn read_log(
     Ok(Some(Read { log, incarnation: read.incarnation, sidecar }))
 }
 
-/// Reads only the header of a log.
+/// Reads only the header of a log: as much as it takes to come to it, or to an entry.
 pub(crate) fn header_of(store: &dyn LogStore, at: &Location) -> Result<Option<Header>, EngineError> {
-    let mut prefix = Vec::new();
-    // A title slot may come first, so the header ends with the second line at the latest.
-    while prefix.len() < MAX_HEADER && prefix.iter().filter(|byte| **byte == b'\n').count() < 2 {
-        let more = store.read_at(at, prefix.len() as u64, HEADER_STEP.max(prefix.len()))?;
+    let mut log = Log::new(Depth::Envelope);
+    while log.end() < MAX_HEADER && log.header().is_none() && log.is_empty() {
+        let step = usize::try_from(log.end()).unwrap_or_default().max(HEADER_STEP);
+        let more = store.read_at(at, log.end(), step)?;
         if more.is_empty() {
+            log.finish();
             break;
         }
-        prefix.extend(more);
+        log.feed(&more);
     }
-    let prefix = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&prefix);
-    let lines = prefix.split(|byte| *byte == b'\n').take(2);
-    Ok(lines.filter_map(Raw::parse).find_map(Header::read))
+    Ok(log.header().cloned())
 }
 
 /// Finds a log by its whole id.

@@ -15,6 +15,7 @@ pub(crate) mod meta;
 pub(crate) mod open;
 pub(crate) mod recover;
 pub(crate) mod rename;
+pub(crate) mod repair;
 pub(crate) mod replace_segment;
 pub(crate) mod resume;
 pub(crate) mod rewrite_call;

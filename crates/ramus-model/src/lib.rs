@@ -29,6 +29,7 @@ mod line;
 mod log;
 pub mod message;
 pub mod migrate;
+pub mod repair;
 pub mod resolve;
 pub mod segment;
 pub mod time;

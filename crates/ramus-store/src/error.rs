@@ -67,10 +67,12 @@ pub enum StoreError {
         reason: &'static str,
     },
     /// The disk or the quota is full; nothing was written.
-    #[error("no space left to write {}", path.display())]
+    #[error("no space left to write {}{}", path.display(), free_space(*free))]
     Full {
         /// The path.
         path: PathBuf,
+        /// How many bytes its file system has free, as far as that can be told.
+        free: Option<u64>,
         /// The system's word.
         #[source]
         source: io::Error,
@@ -118,7 +120,7 @@ impl StoreError {
             Self::Running { session, runner } => Self::Running { session: session.clone(), runner: *runner },
             Self::Latched { first } => Self::Latched { first: Arc::clone(first) },
             Self::Unsafe { path, reason } => Self::Unsafe { path: path.clone(), reason },
-            Self::Full { path, source } => Self::Full { path: path.clone(), source: echo(source) },
+            Self::Full { path, free, source } => Self::Full { path: path.clone(), free: *free, source: echo(source) },
             Self::Denied { path, source } => Self::Denied { path: path.clone(), source: echo(source) },
             Self::Unconfirmed { path, source } => Self::Unconfirmed { path: path.clone(), source: echo(source) },
             Self::Io { action, path, source } => Self::Io { action, path: path.clone(), source: echo(source) },
@@ -133,7 +135,7 @@ impl StoreError {
             io::ErrorKind::AlreadyExists => Self::Exists { path },
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::Denied { path, source },
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                Self::Full { path, source }
+                Self::Full { path, free: None, source }
             }
             _ => Self::Io { action, path, source },
         }
@@ -146,4 +148,8 @@ fn echo(error: &io::Error) -> io::Error {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),
     }
+}
+
+fn free_space(free: Option<u64>) -> String {
+    free.map(|bytes| format!(": its file system has {bytes} bytes free")).unwrap_or_default()
 }

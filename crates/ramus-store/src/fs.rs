@@ -97,6 +97,12 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Lists a directory, sorted by name.
     fn list(&self, path: &Path) -> io::Result<Vec<DirEntry>>;
 
+    /// Returns how many bytes of the file system that `path` is on are free to this user.
+    fn free(&self, path: &Path) -> io::Result<u64> {
+        let _ = path;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Opens a lock file, making it if need be. Nothing is locked yet.
     fn lock_file(&self, path: &Path) -> io::Result<Box<dyn LockFile>>;
 }

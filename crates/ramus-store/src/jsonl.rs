@@ -9,6 +9,7 @@ mod delete;
 mod gate;
 mod layout;
 mod lease;
+mod leftover;
 mod list;
 mod make;
 mod omp_lock;
@@ -21,6 +22,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
@@ -31,8 +33,8 @@ use crate::fs::{Access, FileId, FileSystem, RealFs};
 use crate::planted::{Bug, is_planted};
 use crate::sidecar::Sidecars;
 use crate::store::{
-    Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Placement, Position, Removed, Residence, Runner,
-    SetAside,
+    Incarnation, Lease, Leftover, Location, LogStore, LogWriter, NewLog, Placement, Position, Removed, Residence,
+    Runner, SetAside,
 };
 
 /// How much is read at a time.
@@ -84,6 +86,17 @@ impl JsonlStore {
         self.known_dirs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds to a full disk how full it is.
+    fn measured(&self, error: StoreError) -> StoreError {
+        match error {
+            StoreError::Full { path, free: None, source } => {
+                let directory = path.parent().unwrap_or(&path);
+                StoreError::Full { free: self.fs.free(directory).ok(), path, source }
+            }
+            error => error,
+        }
+    }
+
     fn sync_dir_of(&self, path: &Path) -> Result<(), StoreError> {
         if is_planted(Bug::NoDirectoryFsync) {
             return Ok(());
@@ -116,9 +129,9 @@ fn path_of(at: &Location) -> Result<&Path, StoreError> {
 impl LogStore for JsonlStore {
     fn create(&self, new: &NewLog<'_>, bytes: &[u8]) -> Result<Location, StoreError> {
         let directory = self.directory(new.placement, new.cwd);
-        self.own_dir(&directory)?;
+        self.own_dir(&directory).map_err(|error| self.measured(error))?;
         let path = directory.join(layout::file_name(new.timestamp, &new.id));
-        self.make(&path, bytes)?;
+        self.make(&path, bytes).map_err(|error| self.measured(error))?;
         let residence = match new.placement {
             Placement::Draft => Residence::Draft,
             Placement::Published => Residence::Published,
@@ -174,7 +187,7 @@ impl LogStore for JsonlStore {
         let path = path_of(at)?;
         let gate = self.gate(at)?;
         let _held = gate.hold()?;
-        self.replace(path, expected, bytes, backup)?;
+        self.replace(path, expected, bytes, backup).map_err(|error| self.measured(error))?;
         // What was remembered of the old file means nothing for the new one.
         self.discard(at)
     }
@@ -224,7 +237,11 @@ impl LogStore for JsonlStore {
         self.lease_holder(at)
     }
 
+    fn leftovers(&self, before: SystemTime) -> Result<Vec<Leftover>, StoreError> {
+        self.find_leftovers(before)
+    }
+
     fn set_aside(&self, at: &Location, offset: u64, bytes: &[u8], reason: &str) -> Result<SetAside, StoreError> {
-        self.keep_damage(at, offset, bytes, reason)
+        self.keep_damage(at, offset, bytes, reason).map_err(|error| self.measured(error))
     }
 }

@@ -31,6 +31,6 @@ pub use lines::{ReadAhead, StoreLines};
 pub use memory::MemoryStore;
 pub use sidecar::{SavedCheckpoint, SidecarUpdate, Sidecars};
 pub use store::{
-    Flush, Health, Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Placement, Position, Removed, Residence,
-    Runner, SetAside,
+    Flush, Health, Incarnation, Lease, Leftover, LeftoverKind, Location, LogStore, LogWriter, NewLog, Placement,
+    Position, Removed, Residence, Runner, SetAside,
 };

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use ramus_model::SessionId;
 
@@ -116,6 +117,24 @@ pub struct SetAside {
     pub path: Option<PathBuf>,
 }
 
+/// A file that an interrupted operation left in a home, or that nothing needs any more. It does no harm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// What it is.
+    pub kind: LeftoverKind,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// What a leftover is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftoverKind {
+    /// A file that was never finished: nobody was told that it is stored.
+    Unfinished,
+    /// The lock file of a session that is gone.
+    Lock,
+}
+
 /// A home of logs.
 ///
 /// Positions are byte offsets in one incarnation of a log. A writer names the position it expects to write at; a home
@@ -159,6 +178,12 @@ pub trait LogStore: Send + Sync {
 
     /// Returns who runs a session.
     fn runner(&self, at: &Location) -> Result<Option<Runner>, StoreError>;
+
+    /// Lists what interrupted operations left behind and has not changed since `before`.
+    fn leftovers(&self, before: SystemTime) -> Result<Vec<Leftover>, StoreError> {
+        let _ = before;
+        Ok(Vec::new())
+    }
 
     /// Keeps damaged bytes of a log, durably, named by their content: the same bytes are kept once.
     fn set_aside(&self, at: &Location, offset: u64, bytes: &[u8], reason: &str) -> Result<SetAside, StoreError>;

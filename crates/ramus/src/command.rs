@@ -16,6 +16,7 @@ mod list;
 mod meta;
 mod move_session;
 mod new;
+mod recover;
 mod rename;
 mod replace_segment;
 mod reset_leaf;
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Export(export::Export),
     Delete(delete::Delete),
     Doctor(doctor::Doctor),
+    Recover(recover::Recover),
     Config(config::Config),
     Session(session::Session),
     Demo(demo::Demo),
@@ -93,6 +95,7 @@ impl Command {
             Self::Export(export) => export.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),
+            Self::Recover(recover) => recover.run(invocation),
             Self::Config(config) => config.run(invocation),
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),

@@ -52,7 +52,7 @@ impl<'s> Invocation<'s> {
     /// Passes on what a session has to say about itself.
     pub(crate) fn mention(&mut self, session: &Session) -> anyhow::Result<()> {
         for notice in session.notices() {
-            self.screen.warn(notice)?;
+            self.screen.warn(&notice)?;
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ pub(crate) mod glyphs;
 pub(crate) mod json;
 pub(crate) mod preview;
 pub(crate) mod quantity;
+pub(crate) mod recovery;
 pub(crate) mod short_id;
 pub(crate) mod style;
 pub(crate) mod table;

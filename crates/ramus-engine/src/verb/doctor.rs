@@ -1,29 +1,17 @@
-//! `doctor`: reads every byte of a session and says what is wrong. It changes nothing.
+//! `doctor`: reads every byte of a session and says what is wrong. It changes nothing, unless it is asked to repair.
 
-use ramus_model::{Depth, Finding, FindingKind, Severity};
+use std::time::{Duration, SystemTime};
+
+use ramus_model::Depth;
+use ramus_store::{Leftover, Location};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{Session, load_among};
+use crate::recovery::RecoveryReport;
+use crate::session::load_among;
 
-/// What a thorough reading found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnosis {
-    /// The session.
-    pub session: String,
-    /// The file.
-    pub path: Option<std::path::PathBuf>,
-    /// How many entries were read.
-    pub entries: usize,
-    /// How many records were found in damaged lines.
-    pub salvaged: usize,
-    /// How many ranges of bytes could not be read.
-    pub unreadable: usize,
-    /// What was noticed, the first ten thousand.
-    pub findings: Vec<Finding>,
-    /// How many findings there were beyond those.
-    pub more_findings: usize,
-}
+/// How old a file must be before it counts as left behind: whoever is still writing it is done by then.
+const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// One session of many, and what examining it came to.
 #[derive(Debug)]
@@ -31,52 +19,42 @@ pub struct Examined {
     /// The session's name in the home.
     pub session: String,
     /// What was found, or why it could not be opened.
-    pub outcome: Result<Diagnosis, EngineError>,
+    pub outcome: Result<RecoveryReport, EngineError>,
 }
 
-impl Diagnosis {
-    /// Says whether nothing is wrong with the data.
-    pub fn is_clean(&self) -> bool {
-        self.findings.iter().all(|finding| finding.kind.severity() == Severity::Notice)
-    }
+/// What a doctor does about what is wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Treatment {
+    /// Nothing: not even times of files change.
+    #[default]
+    LookOnly,
+    /// Repairs what can be repaired without losing a byte.
+    Repair,
 }
 
 impl Engine {
-    /// Examines one session.
-    pub fn doctor(&self, reference: &str, cwd: &str) -> Result<Diagnosis, EngineError> {
-        Ok(diagnose(&self.open_at(reference, cwd, Depth::Whole)?))
+    /// Examines one session. Changes nothing.
+    pub fn doctor(&self, reference: &str, cwd: &str) -> Result<RecoveryReport, EngineError> {
+        Ok(RecoveryReport::of(&self.open_at(reference, cwd, Depth::Whole)?))
     }
 
-    /// Examines every session of the home. A session that cannot be opened is reported with the others.
-    pub fn doctor_all(&self) -> Result<Vec<Examined>, EngineError> {
+    /// Examines every session of the home, one after the other. One that cannot be opened or repaired is reported with
+    /// the others.
+    pub fn doctor_all(&self, treatment: Treatment) -> Result<Vec<Examined>, EngineError> {
         let known = self.store.list()?;
-        let all = known.iter().map(|location| {
-            let session = location.id.to_string();
-            let outcome =
-                load_among(&self.store, location.clone(), Depth::Whole, &known).map(|session| diagnose(&session));
-            Examined { session, outcome }
-        });
+        let examine = |location: &Location| match treatment {
+            Treatment::LookOnly => load_among(&self.store, location.clone(), Depth::Whole, &known)
+                .map(|session| RecoveryReport::of(&session)),
+            Treatment::Repair => self.repair_at(location.clone()),
+        };
+        let all =
+            known.iter().map(|location| Examined { session: location.id.to_string(), outcome: examine(location) });
         Ok(all.collect())
     }
-}
 
-fn diagnose(session: &Session) -> Diagnosis {
-    let findings = session.log().findings().to_vec();
-    let count = |kinds: &[FindingKind]| findings.iter().filter(|finding| kinds.contains(&finding.kind)).count();
-    let unreadable = count(&[
-        FindingKind::DamagedLine,
-        FindingKind::NulBytes,
-        FindingKind::TornTail,
-        FindingKind::OversizedLine,
-        FindingKind::NotAnEntry,
-    ]);
-    Diagnosis {
-        session: session.id().to_string(),
-        path: session.location().path.clone(),
-        entries: session.log().own_len(),
-        salvaged: session.log().salvaged(),
-        unreadable,
-        findings,
-        more_findings: session.log().more_findings(),
+    /// Lists what interrupted operations left in the home more than a day ago. Removes nothing.
+    pub fn leftovers(&self) -> Result<Vec<Leftover>, EngineError> {
+        let before = SystemTime::now().checked_sub(LEFTOVER_AGE).unwrap_or(SystemTime::UNIX_EPOCH);
+        Ok(self.store.leftovers(before)?)
     }
 }

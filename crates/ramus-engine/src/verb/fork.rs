@@ -38,7 +38,7 @@ impl Engine {
         let ramus = if by_copy {
             RamusHeader { copied_from: Some(from), ..RamusHeader::default() }
         } else {
-            let offset = origin.log().end();
+            let offset = origin.log().sound_end();
             RamusHeader { forked_from: Some(ForkedFrom { origin: from, offset }), ..RamusHeader::default() }
         };
         let owner = origin.log().header().and_then(|header| header.ramus.owner.clone());

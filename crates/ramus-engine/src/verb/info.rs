@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
 use ramus_model::{EntryId, Kind, Origin, Role, Seq, SessionId, time};
-use ramus_store::Residence;
+use ramus_store::{Health, Residence};
 use serde_json::{Map, Value};
 
 use crate::error::EngineError;
@@ -56,6 +56,34 @@ pub struct SessionInfo {
     pub metadata: Map<String, Value>,
     /// Whether the file is damaged.
     pub damaged: bool,
+    /// What must be known first.
+    pub status: SessionStatus,
+}
+
+/// What must be known about a session first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SessionStatus {
+    /// Nothing goes on and nothing is wrong.
+    #[default]
+    Idle,
+    /// A process runs turns in it.
+    Running,
+    /// Reading showed damage.
+    Damaged,
+    /// Its last write failed; reading works.
+    Degraded,
+}
+
+impl SessionStatus {
+    /// Returns the stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Running => "running",
+            Self::Damaged => "damaged",
+            Self::Degraded => "degraded",
+        }
+    }
 }
 
 /// Where a session comes from.
@@ -127,7 +155,21 @@ impl Session {
             archived_at: self.archived_at(),
             metadata: self.metadata(),
             damaged: self.log().is_damaged(),
+            status: self.status(),
         })
+    }
+
+    /// Says what must be known first. Whether the file is damaged is told beside it, so what is going on comes before.
+    pub fn status(&self) -> SessionStatus {
+        match self.health() {
+            Health::Degraded(_) | Health::Poisoned(_) => SessionStatus::Degraded,
+            // A lock that cannot be asked stands in nobody's way here.
+            Health::Healthy if self.store.runner(self.location()).is_ok_and(|runner| runner.is_some()) => {
+                SessionStatus::Running
+            }
+            Health::Healthy if self.log().is_damaged() => SessionStatus::Damaged,
+            Health::Healthy => SessionStatus::Idle,
+        }
     }
 
     /// Returns where the session comes from.

@@ -1,18 +1,30 @@
 //! `recover`, `flush`, `lease`: what keeps a session's writing in order.
 
-use ramus_store::Lease;
+use ramus_store::{Health, Lease};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::recovery::{Action, ActionKind, RecoveryReport};
 use crate::session::Session;
 
 impl Engine {
-    /// Makes a session whose writing failed writable again. When the disk did not confirm what it was given, the log is
-    /// copied to a new file first.
-    pub fn recover(&self, session: &mut Session) -> Result<(), EngineError> {
+    /// Makes a session writable again, after an error or a crash, and says what that took. When the disk did not confirm
+    /// what it was given, the log is copied to a new file first. A header that is gone is put back.
+    pub fn recover(&self, session: &mut Session) -> Result<RecoveryReport, EngineError> {
+        let failed = !matches!(session.health(), Health::Healthy);
         session.writer()?.recover()?;
         session.reload()?;
-        self.make_writable(session)
+        if failed {
+            let said = "the session can be written to again";
+            session.recovered.push(Action::new(ActionKind::WriterRecovered, said));
+        }
+        if session.log().header().is_some_and(|header| header.synthetic) && !session.log().is_empty() {
+            let repaired = self.repair_at(session.location().clone())?;
+            session.recovered.extend(repaired.actions);
+            session.reload()?;
+        }
+        self.make_writable(session)?;
+        Ok(session.recovery())
     }
 
     /// Makes everything that was appended durable, whatever the durability.

@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::recovery::{Action, ActionKind};
 use crate::session::Session;
 use crate::verb::append::{ATTEMPTS, overtaken};
 
@@ -24,21 +25,20 @@ impl Engine {
                 return Ok(());
             };
             session.reload()?;
-            if let Some(notice) = outcome {
-                session.notices.push(notice);
-            }
+            session.recovered.extend(outcome);
         }
         Err(overtaken(session))
     }
 
     /// Upgrades the file and says so, or nothing when it changed since it was read.
-    fn upgrade(&self, session: &Session) -> Result<Option<String>, EngineError> {
+    fn upgrade(&self, session: &Session) -> Result<Option<Action>, EngineError> {
         let bytes = self.whole_file(session)?;
         let version = session.log.header().map_or(1, |header| header.version);
         let backup = format!(".v{version}.bak");
         let upgraded = migrate::upgrade(&session.log, &bytes);
         let said = format!("upgraded from version {version}; the old file is kept beside it ({backup})");
-        self.rewrite(session, &bytes, &upgraded, Some(&backup)).map(|done| done.then_some(said))
+        let done = self.rewrite(session, &bytes, &upgraded, Some(&backup))?;
+        Ok(done.then(|| Action::new(ActionKind::Upgraded, said)))
     }
 
     /// Replaces the file if it is still the one that was read.
@@ -55,13 +55,10 @@ impl Engine {
 
     /// Sets the torn end of the log aside: nobody was told that it is stored. Says so, or nothing when the log changed
     /// since it was read.
-    fn cut_tail(&self, session: &mut Session, from: u64) -> Result<Option<String>, EngineError> {
+    fn cut_tail(&self, session: &mut Session, from: u64) -> Result<Option<Action>, EngineError> {
         let position = session.position();
         match session.writer()?.cut(position, from) {
-            Ok(aside) => {
-                let place = aside.path.map(|path| format!(": {}", path.display())).unwrap_or_default();
-                Ok(Some(format!("the last {} bytes were no whole entry and were set aside{place}", aside.len)))
-            }
+            Ok(aside) => Ok(Some(Action::torn_tail(aside.len, aside.path))),
             Err(StoreError::Moved { .. } | StoreError::Replaced { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -69,7 +66,7 @@ impl Engine {
 
     /// Starts a new session in place of a file without a header, which is kept under another name. Files that are no
     /// sessions at all are left alone.
-    fn set_aside(&self, session: &mut Session) -> Result<Option<String>, EngineError> {
+    fn set_aside(&self, session: &mut Session) -> Result<Option<Action>, EngineError> {
         let bytes = self.whole_file(session)?;
         let is_empty = bytes.iter().all(u8::is_ascii_whitespace);
         if !is_empty && !could_be_session(session) {
@@ -86,9 +83,8 @@ impl Engine {
             session.relocate(location);
         }
         Ok(backup.filter(|_| done).map(|backup| {
-            format!(
-                "the file had no session header: it is kept beside this one ({backup}), and a new session was started"
-            )
+            let said = "the file had no session header: it is kept beside this one";
+            Action::new(ActionKind::HeaderSetAside, format!("{said} ({backup}), and a new session was started"))
         }))
     }
 

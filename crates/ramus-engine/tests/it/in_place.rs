@@ -42,7 +42,8 @@ fn a_torn_tail_is_set_aside_by_the_next_append() {
         .replace("\"id\":\"old\"", "\"version\":3,\"id\":\"old\"")
         .replace("\"type\":\"message\"", "\"type\":\"message\",\"id\":\"a\",\"parentId\":null");
     let sound = sound.lines().take(2).collect::<Vec<_>>().join("\n") + "\n";
-    let tail = "{\"type\":\"message\",\"id\":\"b";
+    // Not the start of any id that could be drawn.
+    let tail = "{\"type\":\"message\",\"id\":\"zz";
     let name = file(&home, "torn.jsonl", &format!("{sound}{tail}"));
     let mut session = home.engine.open(&name, "/").unwrap();
     home.engine.say(&mut session, Say::user("next")).unwrap();

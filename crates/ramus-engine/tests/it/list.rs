@@ -1,7 +1,7 @@
 //! Listing, finding, paging, metadata, titles, settings.
 
 use ramus_engine::settings::{Layer, Settings, Source, resolve_model, resolve_provider};
-use ramus_engine::{ErrorKind, Filter, NewSession, Say, WhichDirectory};
+use ramus_engine::{ErrorKind, Filter, NewSession, Say, Treatment, WhichDirectory};
 use ramus_store::Residence;
 use serde_json::{Map, json};
 
@@ -73,7 +73,7 @@ fn a_damaged_file_is_listed_as_damaged() {
     let diagnosis = home.engine.doctor(session.id().as_str(), "/").unwrap();
     assert!(!diagnosis.is_clean());
     assert_eq!(diagnosis.findings[0].kind.name(), "torn-tail");
-    assert_eq!(home.engine.doctor_all().unwrap().len(), 1);
+    assert_eq!(home.engine.doctor_all(Treatment::LookOnly).unwrap().len(), 1);
 }
 
 #[test]

@@ -2,11 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
 
 mod append;
+mod bit_rot;
 mod branch;
+mod degraded;
 mod fork;
 mod homes;
 mod in_place;
 mod list;
+mod repair;
 mod segment;
 mod shared;
 mod sidecar;

@@ -91,6 +91,14 @@ impl Log {
         self.reading.tail
     }
 
+    /// Returns where the part that will never change ends: a torn tail is cut off before anything follows it.
+    pub fn sound_end(&self) -> u64 {
+        match self.reading.tail {
+            Tail::Torn { from } => from,
+            Tail::Ended | Tail::Unended => self.end(),
+        }
+    }
+
     /// Says whether entries have no stored ids (version 1).
     pub fn is_legacy(&self) -> bool {
         self.reading.legacy
@@ -111,6 +119,9 @@ impl Log {
             return;
         }
         if let Some(length) = line.oversized {
+            if !line.ended {
+                self.reading.tail = Tail::Unended;
+            }
             return self.note(FindingKind::OversizedLine, format!("the line has {length} bytes and was passed over"));
         }
         let mut bytes = line.bytes;

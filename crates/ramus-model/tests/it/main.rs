@@ -7,6 +7,7 @@ mod damage;
 mod generate;
 mod json;
 mod migrate;
+mod repair;
 mod segment;
 mod sidecar;
 mod tree;

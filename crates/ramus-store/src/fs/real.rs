@@ -108,6 +108,11 @@ impl FileSystem for RealFs {
         Ok(entries)
     }
 
+    fn free(&self, path: &Path) -> io::Result<u64> {
+        let stat = rustix::fs::statvfs(path)?;
+        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+
     fn lock_file(&self, path: &Path) -> io::Result<Box<dyn LockFile>> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
-use crate::fs::FileHandle;
-use crate::jsonl::{JsonlStore, incarnation};
+use crate::fs::{Access, FileHandle};
+use crate::jsonl::{CHUNK, JsonlStore, incarnation};
 use crate::planted::{Bug, is_planted};
 use crate::store::Position;
 
@@ -24,6 +24,17 @@ pub(super) fn write_all(file: &mut dyn FileHandle, mut bytes: &[u8]) -> io::Resu
     Ok(())
 }
 
+pub(super) fn read_exactly(file: &dyn FileHandle, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, offset + filled as u64)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => filled += read,
+        }
+    }
+    Ok(())
+}
+
 /// The path of a file in the same directory whose name is longer by `suffix`.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -31,9 +42,12 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// What marks a file that is not complete yet.
+pub(super) const UNFINISHED: &str = ".new-";
+
 /// A name for a file that is not complete yet: nobody else's, and not that of a log.
 pub(super) fn unfinished() -> String {
-    format!(".new-{}", uuid::Uuid::new_v4().simple())
+    format!("{UNFINISHED}{}", uuid::Uuid::new_v4().simple())
 }
 
 impl JsonlStore {
@@ -105,13 +119,35 @@ impl JsonlStore {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 result => return result.map_err(|error| StoreError::io("back up", path, error)),
             }
-            // An earlier attempt may have come this far; any other file that has the name is not ours to trust.
-            let id = |path: &Path| self.fs.stat(path).map(|stat| stat.id);
-            let same = id(path).and_then(|one| Ok(one == id(&backup)?));
-            if same.map_err(|error| StoreError::io("inspect", &backup, error))? {
+            // An earlier attempt may have come this far, or the same bytes were kept before.
+            if self.is_copy(path, &backup).map_err(|error| StoreError::io("inspect", &backup, error))? {
                 return Ok(());
             }
         }
         Err(StoreError::Exists { path: first })
+    }
+
+    /// Says whether two names stand for the same file, or for two with the same content.
+    fn is_copy(&self, one: &Path, other: &Path) -> io::Result<bool> {
+        let (first, second) = (self.fs.stat(one)?, self.fs.stat(other)?);
+        if first.id == second.id || first.size != second.size || !second.is_file {
+            return Ok(first.id == second.id);
+        }
+        let (one, other) = (self.fs.open(one, Access::Read)?, self.fs.open(other, Access::Read)?);
+        let mut buffers = [vec![0; CHUNK], vec![0; CHUNK]];
+        let mut position = 0;
+        while position < first.size {
+            let wanted = usize::try_from(first.size - position).unwrap_or(CHUNK).min(CHUNK);
+            let [left, right] = &mut buffers;
+            let (left, right) =
+                (left.get_mut(..wanted).unwrap_or_default(), right.get_mut(..wanted).unwrap_or_default());
+            read_exactly(one.as_ref(), left, position)?;
+            read_exactly(other.as_ref(), right, position)?;
+            if left != right {
+                return Ok(false);
+            }
+            position += wanted as u64;
+        }
+        Ok(true)
     }
 }

@@ -24,9 +24,13 @@ impl JsonlStore {
         let path = directory.join(format!("{name}.bin"));
         let note = self.note_of(at, offset, bytes.len(), &hash, reason);
         for (path, content) in [(&path, bytes), (&directory.join(format!("{name}.json")), note.as_bytes())] {
+            // Set aside before, perhaps by an attempt that came no further than giving it its name.
+            if self.fs.stat(path).is_ok_and(|stat| stat.is_file && stat.size == content.len() as u64) {
+                self.sync_dir_of(path)?;
+                continue;
+            }
             match self.make(path, content) {
-                // Set aside before, perhaps by an attempt that came no further.
-                Err(StoreError::Exists { .. }) => {}
+                Err(StoreError::Exists { .. }) => self.sync_dir_of(path)?,
                 result => result?,
             }
         }

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::make::{unfinished, write_all};
+use super::make::{read_exactly, unfinished, write_all};
 use super::{JsonlStore, lock_name};
 use crate::error::StoreError;
 use crate::fs::{Access, FileHandle};
@@ -33,7 +33,7 @@ impl JsonlStore {
             None => file.stat()?.size.saturating_sub(from),
         };
         let mut bytes = vec![0; usize::try_from(len).map_err(io::Error::other)?];
-        super::writer::read_exactly(file.as_ref(), &mut bytes, from)?;
+        read_exactly(file.as_ref(), &mut bytes, from)?;
         Ok(bytes)
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::gate::Gate;
-use super::make::{beside, unfinished, write_all};
+use super::make::{beside, read_exactly, unfinished, write_all};
 use super::{JsonlStore, incarnation, path_of};
 use crate::error::StoreError;
 use crate::fs::{Access, FileHandle, FileId};
@@ -90,7 +90,8 @@ impl LogWriter for JsonlWriter {
             if is_planted(Bug::DropBadLines) {
                 return Ok(SetAside { offset: end, len: tail.len() as u64, path: None });
             }
-            store.keep_damage(at, end, &tail, "the end of the file is not a whole record")
+            let kept = store.keep_damage(at, end, &tail, "the end of the file is not a whole record");
+            kept.map_err(|error| store.measured(error))
         };
         let failed = |error| StoreError::io("cut", path, error);
         if is_planted(Bug::TruncateBeforeQuarantine) {
@@ -142,7 +143,7 @@ impl JsonlWriter {
         // The gate keeps this failed attempt from being seen by other writers. When it cannot be taken back, the next
         // writer finds a torn tail and sets it aside.
         let taken_back = is_planted(Bug::NoRollback) || file.truncate(expected.end).is_ok();
-        let error = StoreError::io("write", path, source);
+        let error = store.measured(StoreError::io("write", path, source));
         let (first, answer) = match &self.health {
             Health::Healthy => (Arc::new(error.again()), error),
             Health::Degraded(first) | Health::Poisoned(first) => {
@@ -223,17 +224,6 @@ fn check_position(
     }
     if stat.size != expected.end {
         return Err(StoreError::Moved { expected: expected.end, actual: stat.size });
-    }
-    Ok(())
-}
-
-pub(super) fn read_exactly(file: &dyn FileHandle, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
-    let mut filled = 0;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match file.read_at(rest, offset + filled as u64)? {
-            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
-            read => filled += read,
-        }
     }
     Ok(())
 }

@@ -1,23 +1,29 @@
-//! `doctor`: reads every byte and says what is wrong. It changes nothing.
+//! `doctor`: reads every byte and says what is wrong. It changes nothing unless it is told to repair.
 
 use clap::Args;
-use ramus_engine::{Diagnosis, Examined};
-use ramus_model::{Finding, Severity};
+use ramus_engine::{Examined, RecoveryStatus, Treatment};
+use ramus_store::{Leftover, LeftoverKind};
 use serde_json::{Map, Value, json};
 
-use crate::failure::{Exit, Refusal};
+use crate::failure::Exit;
 use crate::invocation::{Invocation, session_name};
-use crate::render::{Text, json, quantity, style};
+use crate::render::{Text, json, quantity, recovery, style};
 
 const EXAMPLES: &str = "\
-Exit code 0: nothing is wrong. Exit code 5: something is damaged; what can be read is still shown by all commands.
+Without --repair nothing is changed. With it, every byte that is taken out of a file is kept in the quarantine of the \
+home, and a file that is replaced is kept beside the new one as .corrupt-HASH. Entries stay where they are. What cannot \
+be repaired without guessing (duplicate ids, missing parents, circles, text that is not UTF-8) is reported and left.
+
+Exit code 0: nothing is wrong, or not any more. Exit code 5: something is damaged; what can be read is still shown by all \
+commands.
 
 Examples:
   ramus doctor last
   ramus doctor ~/.pi/agent/sessions/--home-ada-project--/2026-02-16.jsonl
+  ramus doctor --repair last
   ramus doctor --all --json | jq '.sessions[] | select(.status != \"clean\")'";
 
-/// Look for damage in one session, or in all
+/// Look for damage in one session, or in all, and repair it if asked to
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Doctor {
@@ -27,162 +33,121 @@ pub(crate) struct Doctor {
     /// Examine all sessions of the home
     #[arg(long)]
     all: bool,
-    /// Repair what can be repaired (not in this version)
+    /// Repair what can be repaired; nothing is lost by it
     #[arg(long)]
     repair: bool,
 }
 
-/// How a session is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Status {
-    Clean,
-    Damaged,
-    Unreadable,
-}
-
-impl Status {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Clean => "clean",
-            Self::Damaged => "damaged",
-            Self::Unreadable => "unreadable",
-        }
-    }
-
-    fn of(outcome: &Result<Diagnosis, ramus_engine::EngineError>) -> Self {
-        match outcome {
-            Ok(diagnosis) if diagnosis.is_clean() => Self::Clean,
-            Ok(_) => Self::Damaged,
-            Err(_) => Self::Unreadable,
-        }
-    }
-}
-
 impl Doctor {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        if self.repair {
-            let refusal = Refusal::unavailable("repairing is not available in this version");
-            return Err(refusal.hint("without --repair, doctor says what is wrong and changes nothing").into());
-        }
-        let examined = match &self.session {
-            Some(session) => {
-                let diagnosis = invocation.engine.doctor(&session_name(session)?, &invocation.cwd)?;
-                vec![Examined { session: diagnosis.session.clone(), outcome: Ok(diagnosis) }]
-            }
-            None => invocation.engine.doctor_all()?,
+        let worst = match &self.session {
+            Some(session) => self.examine_one(invocation, &session_name(session)?)?,
+            None => self.examine_all(invocation)?,
         };
-        let worst = examined.iter().map(|examined| Status::of(&examined.outcome)).max().unwrap_or(Status::Clean);
-        if invocation.screen.wants_json() {
-            let report = match (&self.session, examined.as_slice()) {
-                (Some(_), [only]) => one(only),
-                _ => many(&examined, worst),
-            };
-            invocation.screen.json(report)?;
-        } else {
-            self.tell(invocation, &examined)?;
-        }
-        Ok(if worst == Status::Clean { Exit::Done } else { Exit::Partial })
+        Ok(if worst.is_sound() { Exit::Done } else { Exit::Partial })
     }
 
-    fn tell(&self, invocation: &mut Invocation<'_>, examined: &[Examined]) -> anyhow::Result<()> {
-        let mut text = Text::new();
-        for examined in examined {
-            let status = Status::of(&examined.outcome);
-            let quiet = matches!(&examined.outcome, Ok(diagnosis) if diagnosis.findings.is_empty());
-            if self.session.is_none() && quiet {
-                continue;
-            }
-            let colour = if status == Status::Clean { style::LEAF } else { style::ERROR };
-            text.styled(colour, status.name()).plain("  ").plain(&examined.session);
-            match &examined.outcome {
-                Ok(diagnosis) => {
-                    text.styled(style::DIM, &format!("  {}", quantity::count(diagnosis.entries, "entry", "entries")))
-                        .end();
-                    diagnosis.findings.iter().for_each(|finding| tell_finding(&mut text, finding));
-                    if diagnosis.more_findings > 0 {
-                        let more = quantity::count(diagnosis.more_findings, "more finding", "more findings");
-                        text.spaces(2).styled(style::DIM, &format!("and {more}")).end();
-                    }
-                }
-                Err(error) => drop(text.plain("  ").plain(&error.to_string()).end()),
-            }
+    fn examine_one(&self, invocation: &mut Invocation<'_>, name: &str) -> anyhow::Result<RecoveryStatus> {
+        let engine = &invocation.engine;
+        let report =
+            if self.repair { engine.repair(name, &invocation.cwd)? } else { engine.doctor(name, &invocation.cwd)? };
+        if invocation.screen.wants_json() {
+            invocation.screen.json(recovery::to_json(&report))?;
+        } else {
+            let mut text = Text::new();
+            recovery::tell(&mut text, &report);
+            invocation.screen.text(&text)?;
         }
-        if self.session.is_none() {
-            let bad = examined.iter().filter(|examined| Status::of(&examined.outcome) != Status::Clean).count();
-            let sessions = quantity::count(examined.len(), "session", "sessions");
-            text.plain(&format!("{sessions} examined, {bad} damaged")).end();
+        Ok(report.status)
+    }
+
+    fn examine_all(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<RecoveryStatus> {
+        let treatment = if self.repair { Treatment::Repair } else { Treatment::LookOnly };
+        let examined = invocation.engine.doctor_all(treatment)?;
+        let leftovers = invocation.engine.leftovers()?;
+        let worst = examined.iter().map(status).max().unwrap_or(RecoveryStatus::Clean);
+        if invocation.screen.wants_json() {
+            invocation.screen.json(many(&examined, &leftovers, worst))?;
+        } else {
+            tell_all(invocation, &examined, &leftovers)?;
         }
-        invocation.screen.text(&text)
+        Ok(worst)
     }
 }
 
-fn tell_finding(text: &mut Text, finding: &Finding) {
-    let colour = if finding.kind.severity() == Severity::Damage { style::WARNING } else { style::DIM };
-    text.spaces(2).styled(style::DIM, &format!("line {}", finding.line)).plain("  ");
-    text.styled(colour, finding.kind.name()).plain("  ").plain(&finding.detail).end();
+fn status(examined: &Examined) -> RecoveryStatus {
+    examined.outcome.as_ref().map_or(RecoveryStatus::Unreadable, |report| report.status)
+}
+
+fn tell_all(invocation: &mut Invocation<'_>, examined: &[Examined], leftovers: &[Leftover]) -> anyhow::Result<()> {
+    let mut text = Text::new();
+    for examined in examined {
+        match &examined.outcome {
+            Ok(report) if report.findings.is_empty() && report.actions.is_empty() => {}
+            Ok(report) => recovery::tell(&mut text, report),
+            Err(error) => recovery::tell_failure(&mut text, &examined.session, error),
+        }
+    }
+    let count = |wanted: fn(RecoveryStatus) -> bool| examined.iter().filter(|one| wanted(status(one))).count();
+    let sessions = quantity::count(examined.len(), "session", "sessions");
+    let repaired = match count(|status| status == RecoveryStatus::Repaired) {
+        0 => String::new(),
+        repaired => format!("{repaired} repaired, "),
+    };
+    text.plain(&format!("{sessions} examined, {repaired}{} damaged", count(|status| !status.is_sound()))).end();
+    for (kind, one, more) in [
+        (LeftoverKind::Unfinished, "unfinished file was", "unfinished files were"),
+        (LeftoverKind::Lock, "lock file of a deleted session was", "lock files of deleted sessions were"),
+    ] {
+        let found: Vec<_> = leftovers.iter().filter(|leftover| leftover.kind == kind).collect();
+        if let Some(first) = found.first() {
+            let said = format!("{} left behind, such as ", quantity::count(found.len(), one, more));
+            text.styled(style::DIM, &said).styled(style::DIM, &first.path.display().to_string()).end();
+        }
+    }
+    invocation.screen.text(&text)
 }
 
 fn one(examined: &Examined) -> Map<String, Value> {
-    let status = Status::of(&examined.outcome).name();
     match &examined.outcome {
-        Ok(diagnosis) => json::members(json!({
-            "status": status,
-            "session": diagnosis.session,
-            "path": diagnosis.path,
-            "actions": [],
-            "entries": diagnosis.entries,
-            "salvaged": diagnosis.salvaged,
-            "unreadable": diagnosis.unreadable,
-            "quarantined_bytes": 0,
-            "findings": diagnosis.findings.iter().map(finding_json).collect::<Vec<_>>(),
-            "more_findings": diagnosis.more_findings,
-        })),
-        Err(error) => json::members(json!({
-            "status": status,
-            "session": examined.session,
-            "path": null,
-            "actions": [],
-            "entries": 0,
-            "salvaged": 0,
-            "unreadable": 1,
-            "quarantined_bytes": 0,
-            "findings": [],
-            "error": {"kind": error.kind().name(), "message": error.to_string(), "hint": error.hint()},
-        })),
+        Ok(report) => recovery::to_json(report),
+        Err(error) => recovery::failure_json(&examined.session, error),
     }
 }
 
 /// The sums over all sessions, and every session as if it had been examined alone.
-fn many(examined: &[Examined], worst: Status) -> Map<String, Value> {
+fn many(examined: &[Examined], leftovers: &[Leftover], worst: RecoveryStatus) -> Map<String, Value> {
     let sessions: Vec<Map<String, Value>> = examined.iter().map(one).collect();
     let sum = |name: &str| sessions.iter().filter_map(|session| session.get(name)?.as_u64()).sum::<u64>();
-    let mut findings = Vec::new();
-    for examined in examined {
-        for finding in examined.outcome.iter().flat_map(|diagnosis| &diagnosis.findings) {
-            let mut finding = json::members(finding_json(finding));
-            finding.insert("session".into(), examined.session.clone().into());
-            findings.push(finding);
-        }
-    }
+    // What is told of all sessions together says which one it is about.
+    let collect = |name: &str| -> Vec<Value> {
+        let named = |session: &Map<String, Value>| {
+            let id = session.get("session").cloned().unwrap_or_default();
+            let items = session.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+            items.into_iter().map(move |item| {
+                let mut item = json::members(item);
+                item.insert("session".into(), id.clone());
+                Value::Object(item)
+            })
+        };
+        sessions.iter().flat_map(named).collect()
+    };
+    let unfinished = leftovers.iter().map(|leftover| {
+        let kind = match leftover.kind {
+            LeftoverKind::Unfinished => "unfinished",
+            LeftoverKind::Lock => "lock",
+        };
+        json!({"kind": kind, "path": leftover.path})
+    });
     json::members(json!({
         "status": worst.name(),
-        "actions": [],
+        "actions": collect("actions"),
         "entries": sum("entries"),
         "salvaged": sum("salvaged"),
         "unreadable": sum("unreadable"),
-        "quarantined_bytes": 0,
-        "findings": findings,
+        "quarantined_bytes": sum("quarantined_bytes"),
+        "findings": collect("findings"),
+        "leftovers": unfinished.collect::<Vec<_>>(),
         "sessions": sessions,
     }))
-}
-
-fn finding_json(finding: &Finding) -> Value {
-    let severity = if finding.kind.severity() == Severity::Damage { "damage" } else { "notice" };
-    json!({
-        "kind": finding.kind.name(),
-        "severity": severity,
-        "line": finding.line,
-        "offset": finding.offset,
-        "detail": finding.detail,
-    })
 }

@@ -52,7 +52,7 @@ pub(crate) fn session(info: &SessionInfo) -> Map<String, Value> {
         "permission": [],
         "metadata": info.metadata,
         "tags": [],
-        "status": "idle",
+        "status": info.status.name(),
         "damaged": info.damaged,
     }))
 }

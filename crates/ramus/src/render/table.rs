@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ramus_engine::SessionInfo;
+use ramus_engine::{SessionInfo, SessionStatus};
 use ramus_store::Residence;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -73,6 +73,8 @@ fn title(info: &SessionInfo, width: usize) -> String {
         (info.residence == Residence::Draft, " (draft)"),
         (info.archived_at.is_some(), " (archived)"),
         (info.damaged, " (damaged)"),
+        (info.status == SessionStatus::Degraded, " (degraded)"),
+        (info.status == SessionStatus::Running, " (running)"),
     ];
     let marks: String = marks.iter().filter(|(applies, _)| *applies).map(|(_, mark)| *mark).collect();
     let title = clean::one_line(&info.title);

@@ -17,6 +17,7 @@ mod failing;
 mod files;
 mod help;
 mod hostile;
+mod incidents;
 mod json_shapes;
 mod pipes;
 mod scale;

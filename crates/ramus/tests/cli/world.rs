@@ -90,6 +90,12 @@ impl World {
         value
     }
 
+    /// Runs a command with --json, whatever its exit code, and returns its answer.
+    pub(crate) fn json_of(&self, arguments: &[&str]) -> Value {
+        let ran = self.run(&[arguments, &["--json"]].concat());
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("ramus {arguments:?}: {}", ran.stderr))
+    }
+
     /// Starts a session and returns its id.
     pub(crate) fn session(&self) -> String {
         self.ok(&["new"])
@@ -126,6 +132,7 @@ impl World {
             |directory: PathBuf| std::fs::read_dir(directory).into_iter().flatten().flatten().map(|e| e.path());
         let published = listed(self.path("home/sessions")).flat_map(listed);
         let names = listed(self.path("home/drafts")).chain(published);
+        let names = names.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
         let id = |path: PathBuf| Some(path.file_stem()?.to_str()?.split_once('_')?.1.to_owned());
         let mut ids: Vec<String> = names.filter_map(id).collect();
         ids.sort();
@@ -206,6 +213,7 @@ macro_rules! snapshot {
                 (r#""bytes": ?\d+"#, r#""bytes": "[bytes]""#),
                 (r"\d+(\.\d)? k?B to ", "[size] to "),
                 (r"(remove|removed) session (.*), \d+(\.\d)? k?B", "$1 session $2, [size]"),
+                (r"p-[0-9a-f]{64}-", "[path]-"),
                 (r"(?m)^ID +UPDATED", "ID        UPDATED"),
                 (r"\[session( \d short)?\] +just", "[session$1]  just"),
             ],

@@ -1,0 +1,58 @@
+//! Finding what interrupted operations left in a home. Looking removes nothing.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::make::UNFINISHED;
+use super::{JsonlStore, lock_name};
+use crate::error::StoreError;
+use crate::store::{Leftover, LeftoverKind};
+
+/// How many hex digits the name of an unfinished file ends with.
+const DIGITS: usize = 32;
+
+impl JsonlStore {
+    pub(super) fn find_leftovers(&self, before: SystemTime) -> Result<Vec<Leftover>, StoreError> {
+        let mut found = Vec::new();
+        let mut directories = vec![self.drafts(), self.root.join("quarantine")];
+        let sessions = self.sessions();
+        let projects = self.entries(&sessions)?.into_iter().filter(|entry| entry.is_dir);
+        directories.extend(projects.map(|entry| sessions.join(entry.name)));
+        for directory in directories {
+            self.look_for(&directory, LeftoverKind::Unfinished, before, is_unfinished, &mut found)?;
+        }
+        let live: HashSet<String> = self.list_files()?.iter().map(lock_name).collect();
+        // The gate of a file opened in place is named by a hash of its path, which may still be there.
+        let is_stale = |name: &str| !name.starts_with("p-") && !live.contains(name.trim_end_matches(".run"));
+        let locks = self.root.join("locks");
+        self.look_for(&locks, LeftoverKind::Lock, before, is_stale, &mut found)?;
+        Ok(found)
+    }
+
+    fn look_for(
+        &self,
+        directory: &Path,
+        kind: LeftoverKind,
+        before: SystemTime,
+        is_wanted: impl Fn(&str) -> bool,
+        found: &mut Vec<Leftover>,
+    ) -> Result<(), StoreError> {
+        for entry in self.entries(directory)? {
+            if !entry.is_file || !entry.name.to_str().is_some_and(&is_wanted) {
+                continue;
+            }
+            let path = directory.join(&entry.name);
+            // What is gone by now is no leftover.
+            if self.fs.stat(&path).is_ok_and(|stat| stat.changed < before) {
+                found.push(Leftover { kind, path });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_unfinished(name: &str) -> bool {
+    name.rsplit_once(UNFINISHED)
+        .is_some_and(|(_, digits)| digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}

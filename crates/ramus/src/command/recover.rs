@@ -1,0 +1,41 @@
+//! `recover`: makes a session writable again and says what that took.
+
+use clap::Args;
+
+use crate::failure::Exit;
+use crate::invocation::Invocation;
+use crate::render::{Text, recovery};
+
+const EXAMPLES: &str = "\
+After a crash, a full disk or an upgrade, the next write does the same on its way. This does it now: the torn end of the \
+file goes to the quarantine, a file of an older version is upgraded with a backup, a lost header is put back.
+
+Exit code 0: the session is sound. Exit code 5: it can be written to, but something in it is damaged; see \
+`ramus doctor --repair`.
+
+Examples:
+  ramus recover last
+  ramus recover 0199 --json | jq .actions";
+
+/// Make a session writable again after a crash or an error
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Recover {
+    /// The session
+    session: String,
+}
+
+impl Recover {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let mut session = invocation.session(&self.session)?;
+        let report = invocation.engine.recover(&mut session)?;
+        if invocation.screen.wants_json() {
+            invocation.screen.json(recovery::to_json(&report))?;
+        } else {
+            let mut text = Text::new();
+            recovery::tell(&mut text, &report);
+            invocation.screen.text(&text)?;
+        }
+        Ok(if report.status.is_sound() { Exit::Done } else { Exit::Partial })
+    }
+}
