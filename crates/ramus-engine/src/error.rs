@@ -120,7 +120,7 @@ impl EngineError {
                 StoreError::Moved { .. } | StoreError::Replaced { .. } | StoreError::Exists { .. } => {
                     ErrorKind::Conflict
                 }
-                StoreError::Busy { .. } | StoreError::Running { .. } => ErrorKind::Busy,
+                StoreError::Busy { .. } | StoreError::ForksBusy { .. } | StoreError::Running { .. } => ErrorKind::Busy,
                 StoreError::Full { .. } => ErrorKind::Full,
                 StoreError::Latched { .. } => ErrorKind::Degraded,
                 StoreError::Denied { .. } | StoreError::Unsafe { .. } => ErrorKind::Denied,

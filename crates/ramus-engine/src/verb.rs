@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(crate) mod append;
+pub(crate) mod base;
 pub(crate) mod branch;
 pub(crate) mod create;
 pub(crate) mod delete;

@@ -113,6 +113,8 @@ pub enum Marker {
     Meta,
     /// `ramus.segment`: a segment was replaced.
     Segment,
+    /// `ramus.gap`: records that were left out of a base.
+    Gap,
     /// `ramus.share`, `ramus.grant`: session scope, nothing the tree needs.
     Session,
 }
@@ -130,6 +132,7 @@ impl Marker {
             Some("leaf") => Self::Leaf,
             Some("meta") => Self::Meta,
             Some("segment") => Self::Segment,
+            Some("gap") => Self::Gap,
             Some("share" | "grant") => Self::Session,
             _ => Self::None,
         }

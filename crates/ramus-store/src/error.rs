@@ -43,6 +43,12 @@ pub enum StoreError {
         /// How long was waited.
         seconds: u64,
     },
+    /// Another process makes forks or deletes sessions and does not come to an end.
+    #[error("another process has been making forks or deleting sessions for {seconds} seconds")]
+    ForksBusy {
+        /// How long was waited.
+        seconds: u64,
+    },
     /// Another process runs turns in the session.
     #[error("session {session} is being run by process {}", runner.pid)]
     Running {

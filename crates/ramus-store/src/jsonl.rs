@@ -5,6 +5,7 @@
 //! before success is reported, and directories are synced when names in them change. A log gets its name when it is
 //! complete, and never takes one that another file has. Directories belong to the user alone; links are not followed.
 
+mod base;
 mod delete;
 mod gate;
 mod layout;
@@ -92,12 +93,16 @@ impl JsonlStore {
 }
 
 /// The name of a log's lock file. A file that is opened in place is its own identity: its header may change, and others
-/// may say the same. Ids come from files of any origin, so only tame ones become names as they are.
+/// may say the same.
 fn lock_name(at: &Location) -> String {
     if let (Residence::InPlace, Some(path)) = (at.residence, &at.path) {
         return format!("p-{}", hex::encode(Sha256::digest(path.as_os_str().as_bytes())));
     }
-    let id = at.id.as_str();
+    tame_name(at.id.as_str())
+}
+
+/// A name for what belongs to a session. Ids come from files of any origin, so only tame ones become names as they are.
+fn tame_name(id: &str) -> String {
     let tame = (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if tame { id.to_owned() } else { format!("x-{}", hex::encode(Sha256::digest(id.as_bytes()))) }
 }

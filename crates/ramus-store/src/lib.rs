@@ -16,6 +16,7 @@
 //! # Ok::<(), ramus_store::StoreError>(())
 //! ```
 
+mod base;
 mod error;
 pub mod fs;
 mod jsonl;
@@ -24,7 +25,9 @@ mod memory;
 pub mod planted;
 mod store;
 
+pub use base::{Bases, Guard};
 pub use error::StoreError;
+pub use fs::Hold;
 pub use jsonl::{JsonlStore, Layout};
 pub use lines::{ReadAhead, StoreLines};
 pub use memory::MemoryStore;

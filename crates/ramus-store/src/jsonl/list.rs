@@ -19,7 +19,12 @@ impl JsonlStore {
         Ok(found)
     }
 
-    fn list_directory(&self, path: &Path, residence: Residence, found: &mut Vec<Location>) -> Result<(), StoreError> {
+    pub(super) fn list_directory(
+        &self,
+        path: &Path,
+        residence: Residence,
+        found: &mut Vec<Location>,
+    ) -> Result<(), StoreError> {
         for entry in self.entries(path)? {
             let id = entry.name.to_str().filter(|_| !entry.is_dir).and_then(layout::id_in_file_name);
             if let Some(id) = id {

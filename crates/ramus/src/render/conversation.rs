@@ -37,7 +37,8 @@ pub(crate) struct Conversation {
 impl Conversation {
     pub(crate) fn new(session: &Session, width: usize, wrap: bool) -> Self {
         let log = session.log();
-        let ids: Vec<&str> = log.seqs().map(|seq| log.id(seq)).collect();
+        // What is not shown needs no telling apart.
+        let ids: Vec<&str> = log.seqs().map(|seq| if log.belongs(seq) { log.id(seq) } else { "" }).collect();
         Self { unique: short_id::unique_lengths(&ids), glyphs: glyphs::of_terminal(), width, wrap }
     }
 
