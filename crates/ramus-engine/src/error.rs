@@ -147,6 +147,11 @@ impl EngineError {
             Self::Store(StoreError::Latched { .. }) => {
                 Some("nothing was written; free the disk or repair it, then `ramus recover` the session".into())
             }
+            Self::Store(StoreError::Unsafe { .. }) => Some(
+                "a home is used only by the user it belongs to (root is no exception): run as that user, or name another \
+                 home with --home"
+                    .into(),
+            ),
             Self::Store(StoreError::Running { .. }) => Some(
                 "watch it, fork it, or wait until it is done; the right to run is free when the process ends".into(),
             ),

@@ -26,6 +26,7 @@ pub use verb::append::{Appended, Cursor, Written};
 pub use verb::create::NewSession;
 pub use verb::delete::{Children, Deleted, KeptBase};
 pub use verb::doctor::{Diagnosis, Examined};
+pub use verb::follow::{Followed, Follower};
 pub use verb::fork::{ForkOptions, Forked};
 pub use verb::info::{Lineage, SessionInfo, UsageTotals};
 pub use verb::list::{Filter, Hidden, Listing, WhichDirectory};

@@ -6,8 +6,10 @@
 //! complete, and never takes one that another file has. Directories belong to the user alone; links are not followed.
 
 mod base;
+mod breadcrumb;
 mod delete;
 mod gate;
+mod guard;
 mod layout;
 mod lease;
 mod list;
@@ -45,6 +47,7 @@ pub struct JsonlStore {
     fs: Arc<dyn FileSystem>,
     /// Directories that were found to be safe.
     known_dirs: Arc<Mutex<HashSet<PathBuf>>>,
+    notices: Arc<Mutex<Vec<String>>>,
 }
 
 impl JsonlStore {
@@ -55,12 +58,26 @@ impl JsonlStore {
 
     /// Names a home on any file system.
     pub fn with_fs(root: impl Into<PathBuf>, layout: Layout, fs: Arc<dyn FileSystem>) -> Self {
-        Self { root: root.into(), layout, fs, known_dirs: Arc::default() }
+        Self { root: root.into(), layout, fs, known_dirs: Arc::default(), notices: Arc::default() }
     }
 
     /// Returns the directory of this home.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Makes sure that what is there of this home is this user's and nobody else's to enter. Nothing is made.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.check_home()
+    }
+
+    /// Takes what a person should be told about this home.
+    pub fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn notice(&self, notice: String) {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
     }
 
     fn drafts(&self) -> PathBuf {

@@ -17,6 +17,7 @@
 //! ```
 
 mod base;
+mod breadcrumb;
 mod error;
 pub mod fs;
 mod jsonl;
@@ -26,6 +27,7 @@ pub mod planted;
 mod store;
 
 pub use base::{Bases, Guard};
+pub use breadcrumb::{Breadcrumb, Breadcrumbs, Terminal};
 pub use error::StoreError;
 pub use fs::Hold;
 pub use jsonl::{JsonlStore, Layout};

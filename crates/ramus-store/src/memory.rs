@@ -7,6 +7,7 @@ use std::time::Duration;
 use ramus_model::SessionId;
 
 use crate::base::{Bases, Guard};
+use crate::breadcrumb::{Breadcrumb, Breadcrumbs, Terminal};
 use crate::error::StoreError;
 use crate::fs::Hold;
 use crate::store::{
@@ -41,6 +42,7 @@ struct Held {
 struct Home {
     logs: BTreeMap<SessionId, Log>,
     bases: BTreeMap<SessionId, Log>,
+    breadcrumbs: BTreeMap<Terminal, Breadcrumb>,
     runners: HashMap<SessionId, Runner>,
     incarnations: u128,
 }
@@ -211,6 +213,24 @@ impl Bases for MemoryStore {
 
     fn bases(&self) -> Result<Vec<Location>, StoreError> {
         Ok(self.home().bases.keys().cloned().map(base).collect())
+    }
+}
+
+impl Breadcrumbs for MemoryStore {
+    fn leave_breadcrumb(&self, terminal: &Terminal, crumb: &Breadcrumb) -> Result<(), StoreError> {
+        self.home().breadcrumbs.insert(terminal.clone(), crumb.clone());
+        Ok(())
+    }
+
+    fn breadcrumb(&self, terminal: &Terminal) -> Result<Option<Breadcrumb>, StoreError> {
+        Ok(self.home().breadcrumbs.get(terminal).cloned())
+    }
+
+    fn sweep_breadcrumbs(&self, session: &Location, dry_run: bool) -> Result<Removed, StoreError> {
+        if !dry_run {
+            self.home().breadcrumbs.retain(|_, crumb| crumb.session != session.id);
+        }
+        Ok(Removed::default())
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ramus_model::SessionId;
 
 use crate::base::Bases;
+use crate::breadcrumb::Breadcrumbs;
 use crate::error::StoreError;
 
 /// Where a log is.
@@ -123,7 +124,7 @@ pub struct SetAside {
 /// Positions are byte offsets in one incarnation of a log. A writer names the position it expects to write at; a home
 /// checks that under its own lock, so of two writers one is refused and nothing interleaves. A batch is written whole or
 /// not at all, and is durable when the append returns, unless the writer said it may come later.
-pub trait LogStore: Bases + Send + Sync {
+pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
     /// Makes a log that starts with `bytes`, durably. Nobody sees it before it is complete.
     fn create(&self, new: &NewLog<'_>, bytes: &[u8]) -> Result<Location, StoreError>;
 

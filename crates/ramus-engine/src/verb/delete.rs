@@ -78,6 +78,7 @@ impl Engine {
         // Children first: when something fails half-way, what is left still has its parent.
         for location in going.iter().rev() {
             take_in(&mut removed, self.store.delete(location, dry_run)?);
+            take_in(&mut removed, self.store.sweep_breadcrumbs(location, dry_run)?);
         }
         for base in family.unneeded_bases(&going) {
             take_in(&mut removed, remove_base(self, base, dry_run)?);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
 use ramus_model::{EntryId, Kind, Origin, Role, Seq, SessionId, time};
-use ramus_store::Residence;
+use ramus_store::{Residence, Runner};
 use serde_json::{Map, Value};
 
 use crate::error::EngineError;
@@ -56,6 +56,8 @@ pub struct SessionInfo {
     pub metadata: Map<String, Value>,
     /// Whether the file is damaged.
     pub damaged: bool,
+    /// Who runs turns in it at the moment.
+    pub runner: Option<Runner>,
 }
 
 /// Where a session comes from.
@@ -127,6 +129,7 @@ impl Session {
             archived_at: self.archived_at(),
             metadata: self.metadata(),
             damaged: self.log().is_damaged(),
+            runner: self.store.runner(self.location())?,
         })
     }
 

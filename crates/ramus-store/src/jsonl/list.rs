@@ -9,6 +9,7 @@ use crate::store::{Location, Residence};
 
 impl JsonlStore {
     pub(super) fn list_files(&self) -> Result<Vec<Location>, StoreError> {
+        self.check_home()?;
         let mut found = Vec::new();
         self.list_directory(&self.drafts(), Residence::Draft, &mut found)?;
         for entry in self.entries(&self.sessions())? {
@@ -34,7 +35,7 @@ impl JsonlStore {
         Ok(())
     }
 
-    fn entries(&self, path: &Path) -> Result<Vec<crate::fs::DirEntry>, StoreError> {
+    pub(super) fn entries(&self, path: &Path) -> Result<Vec<crate::fs::DirEntry>, StoreError> {
         match self.fs.list(path) {
             // A home that nothing was written to yet is empty, not broken.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -6,7 +6,7 @@ use ramus_model::{Finding, Severity};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Exit, Refusal};
-use crate::invocation::{Invocation, session_name};
+use crate::invocation::Invocation;
 use crate::render::{Text, json, quantity, style};
 
 const EXAMPLES: &str = "\
@@ -66,7 +66,7 @@ impl Doctor {
         }
         let examined = match &self.session {
             Some(session) => {
-                let diagnosis = invocation.engine.doctor(&session_name(session)?, &invocation.cwd)?;
+                let diagnosis = invocation.engine.doctor(&invocation.session_name(session)?, &invocation.cwd)?;
                 vec![Examined { session: diagnosis.session.clone(), outcome: Ok(diagnosis) }]
             }
             None => invocation.engine.doctor_all()?,

@@ -38,6 +38,7 @@ impl Fork {
             })?,
         };
         let fork = invocation.engine.fork(&origin, entry, &ForkOptions { title: self.title.clone() })?;
+        invocation.remember(&fork.location)?;
         if invocation.screen.wants_json() {
             invocation.screen.json(json::members(json!({"session": json::forked(&fork)})))?;
         } else {

@@ -50,6 +50,7 @@ impl Conversation {
             quantity::count(info.entries, "entry", "entries"),
             quantity::count(branches, "branch", "branches"),
         ];
+        facts.extend(info.runner.map(|runner| format!("running (process {})", runner.pid)));
         facts.extend(info.model.clone());
         facts.extend(quantity::money(info.usage.cost_micros));
         if info.updated_millis > 0 {

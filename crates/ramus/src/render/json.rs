@@ -52,7 +52,7 @@ pub(crate) fn session(info: &SessionInfo) -> Map<String, Value> {
         "permission": [],
         "metadata": info.metadata,
         "tags": [],
-        "status": "idle",
+        "status": if info.runner.is_some() { "running" } else { "idle" },
         "damaged": info.damaged,
     }))
 }

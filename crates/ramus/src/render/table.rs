@@ -72,6 +72,7 @@ fn title(info: &SessionInfo, width: usize) -> String {
     let marks = [
         (info.residence == Residence::Draft, " (draft)"),
         (info.archived_at.is_some(), " (archived)"),
+        (info.runner.is_some(), " (running)"),
         (info.damaged, " (damaged)"),
     ];
     let marks: String = marks.iter().filter(|(applies, _)| *applies).map(|(_, mark)| *mark).collect();
