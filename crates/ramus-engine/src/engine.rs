@@ -20,6 +20,16 @@ pub enum Durability {
 }
 
 impl Durability {
+    /// Finds a durability by its name in the settings.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "full" => Some(Self::Full),
+            "turn" => Some(Self::Turn),
+            "os" => Some(Self::Os),
+            _ => None,
+        }
+    }
+
     pub(crate) fn flush(self) -> Flush {
         match self {
             Self::Full => Flush::Now,

@@ -139,7 +139,7 @@ impl EngineError {
                 StoreError::Moved { .. } | StoreError::Replaced { .. } | StoreError::Exists { .. } => {
                     ErrorKind::Conflict
                 }
-                StoreError::Busy { .. } | StoreError::Running { .. } => ErrorKind::Busy,
+                StoreError::Busy { .. } | StoreError::ForksBusy { .. } | StoreError::Running { .. } => ErrorKind::Busy,
                 StoreError::Full { .. } => ErrorKind::Full,
                 StoreError::Latched { .. } => ErrorKind::Degraded,
                 StoreError::Denied { .. } | StoreError::Unsafe { .. } => ErrorKind::Denied,
@@ -167,6 +167,11 @@ impl EngineError {
                 Some("nothing was written; free the disk or repair it, then `ramus recover` the session".into())
             }
             Self::Corrupt(_) => Some("`ramus doctor --repair` repairs what can be repaired and keeps the rest".into()),
+            Self::Store(StoreError::Unsafe { .. }) => Some(
+                "a home is used only by the user it belongs to (root is no exception): run as that user, or name another \
+                 home with --home"
+                    .into(),
+            ),
             Self::Store(StoreError::Running { .. }) => Some(
                 "watch it, fork it, or wait until it is done; the right to run is free when the process ends".into(),
             ),

@@ -126,7 +126,7 @@ impl Session {
         Ok(self.line_at(place)?)
     }
 
-    fn line_at(&self, place: Place) -> Result<Vec<u8>, StoreError> {
+    pub(crate) fn line_at(&self, place: Place) -> Result<Vec<u8>, StoreError> {
         use ramus_model::Lines as _;
         Ok(self.lines().line(place)?.into_owned())
     }
@@ -223,8 +223,8 @@ pub(crate) fn load_among(
 }
 
 /// Reads only what a fork shares with its origin, as it was when it was forked.
-pub(crate) fn load_shared(session: &Session) -> Result<Session, EngineError> {
-    let ancestry = Ancestry::of(session.store.as_ref(), session.location().clone(), &[])?;
+pub(crate) fn load_shared(session: &Session, known: &[Location]) -> Result<Session, EngineError> {
+    let ancestry = Ancestry::of(session.store.as_ref(), session.location().clone(), known)?;
     let mut read = ancestry.read(session.store.as_ref(), Depth::Envelope, 0)?;
     // A part of a log has no sidecar.
     read.sidecar = Sidecar::None;
@@ -256,6 +256,15 @@ impl Ancestry {
             let header = match header_of(store, last) {
                 Ok(header) => header,
                 Err(error) if ancestry.chain.len() == 1 => return Err(error),
+                // Deleted since it was looked up: its base is there now.
+                Err(EngineError::Store(StoreError::NotFound { .. }))
+                    if let Some(moved) = origin(store, &last.id, &[])?.filter(|moved| moved != last) =>
+                {
+                    if let Some(last) = ancestry.chain.last_mut() {
+                        *last = moved;
+                    }
+                    continue;
+                }
                 Err(error) => {
                     ancestry.broken = Some(format!("session {} cannot be read: {error}", last.id));
                     ancestry.chain.pop();
@@ -263,14 +272,17 @@ impl Ancestry {
                     break;
                 }
             };
-            let Some(fork) = header.and_then(|header| header.ramus.forked_from) else { break };
+            let ramus = header.map(|header| header.ramus).unwrap_or_default();
+            if let (Residence::Base, Some(base), Some(fork)) = (last.residence, ramus.base, ancestry.forks.last_mut()) {
+                fork.offset = base.end(fork.offset);
+            }
+            let Some(fork) = ramus.forked_from else { break };
             let id = &fork.origin.session;
             if ancestry.chain.len() > MAX_FORK_DEPTH || ancestry.chain.iter().any(|known| known.id == *id) {
                 ancestry.broken = Some(format!("the forks that lead to session {id} go round in a circle"));
                 break;
             }
-            let found = known.iter().find(|location| location.id == *id).cloned();
-            let Some(origin) = found.map_or_else(|| find(store, id), |found| Ok(Some(found)))? else {
+            let Some(origin) = origin(store, id, known)? else {
                 ancestry.broken = Some(format!("session {id}, which this one was forked from, is gone"));
                 break;
             };
@@ -302,10 +314,13 @@ impl Ancestry {
     ) -> Result<Option<Read>, EngineError> {
         let mut read: Option<Read> = None;
         for (level, source) in self.chain.iter().enumerate().rev() {
-            let base = match (read.take(), self.forks.get(level)) {
+            let mut base = match (read.take(), self.forks.get(level)) {
                 (Some(origin), Some(fork)) => Log::forked(origin.log, &fork.origin.entry, depth),
                 _ => Log::new(depth),
             };
+            if source.residence == Residence::Base {
+                base.allow_gaps();
+            }
             let above = level.checked_sub(1).and_then(|above| self.forks.get(above));
             let limit = above.map_or(limit, |fork| fork.offset);
             let broken = self.broken.as_ref().filter(|_| level + 1 == self.chain.len());
@@ -385,6 +400,17 @@ pub(crate) fn header_of(store: &dyn LogStore, at: &Location) -> Result<Option<He
         log.feed(&more);
     }
     Ok(log.header().cloned())
+}
+
+/// Finds the log that forks of `id` stand on: the session itself, or what was kept of it when it was deleted.
+fn origin(store: &dyn LogStore, id: &SessionId, known: &[Location]) -> Result<Option<Location>, EngineError> {
+    if let Some(found) = known.iter().find(|location| location.id == *id) {
+        return Ok(Some(found.clone()));
+    }
+    match find(store, id)? {
+        Some(found) => Ok(Some(found)),
+        None => Ok(store.find_base(id)?),
+    }
 }
 
 /// Finds a log by its whole id.

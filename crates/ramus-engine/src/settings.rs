@@ -106,6 +106,9 @@ impl Settings {
         let wrong = |message: String| Err(EngineError::Setting { message, hint: None });
         match key {
             "layout" if !matches!(value, "pi" | "omp") => wrong(format!("layout is \"pi\" or \"omp\", not {value:?}")),
+            "durability" if crate::Durability::named(value).is_none() => {
+                wrong(format!("durability is \"full\", \"turn\" or \"os\", not {value:?}"))
+            }
             "default_model" if !value.is_empty() && !value.contains('/') => {
                 wrong(format!("a model is named PROVIDER/NAME, not {value:?}"))
             }

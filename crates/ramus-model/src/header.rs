@@ -40,6 +40,23 @@ pub struct RamusHeader {
     pub owner: Option<String>,
     /// The version of the engine that created the session.
     pub engine: Option<String>,
+    /// What the log keeps of a deleted origin, when it is a base.
+    pub base: Option<Base>,
+}
+
+/// A base: what forks need of an origin that was deleted. Forks count the bytes of the origin, which is longer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Base {
+    /// For each offset that a fork names, where the base ends for it. Both ascend.
+    pub offsets: Vec<(u64, u64)>,
+}
+
+impl Base {
+    /// Returns where the base ends for a fork that names `offset` of the origin.
+    pub fn end(&self, offset: u64) -> u64 {
+        let covered = self.offsets.iter().take_while(|(origin, _)| *origin <= offset);
+        covered.last().map_or(0, |(_, end)| *end)
+    }
 }
 
 /// An entry of another session.
@@ -143,6 +160,13 @@ impl RamusHeader {
             parent: text(raw, "parent").map(SessionId::new),
             owner: text(raw, "owner"),
             engine: text(raw, "engine"),
+            base: raw.field("base").map(|raw| {
+                let pair = |raw: Raw<'_>| {
+                    let mut numbers = raw.items().map(Raw::unsigned);
+                    Some((numbers.next()??, numbers.next()??))
+                };
+                Base { offsets: raw.field("offsets").into_iter().flat_map(Raw::items).filter_map(pair).collect() }
+            }),
         }
     }
 
@@ -164,6 +188,10 @@ impl RamusHeader {
         }
         if let Some(engine) = &self.engine {
             object.insert("engine".into(), engine.as_str().into());
+        }
+        if let Some(base) = &self.base {
+            let offsets: Vec<_> = base.offsets.iter().map(|(origin, end)| serde_json::json!([origin, end])).collect();
+            object.insert("base".into(), serde_json::json!({ "offsets": offsets }));
         }
         if !object.is_empty() {
             out.extend_from_slice(b",\"ramus\":");

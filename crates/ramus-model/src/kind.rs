@@ -140,6 +140,8 @@ pub enum Marker {
     Meta,
     /// `ramus.segment`: a segment was replaced.
     Segment,
+    /// `ramus.gap`: records that were left out of a base.
+    Gap,
     /// `ramus.share`, `ramus.grant`: session scope, nothing the tree needs.
     Session,
 }
@@ -151,7 +153,7 @@ pub fn is_inert(kind: Kind, marker: Marker) -> bool {
 }
 
 impl Marker {
-    const ALL: [Self; 5] = [Self::None, Self::Leaf, Self::Meta, Self::Segment, Self::Session];
+    const ALL: [Self; 6] = [Self::None, Self::Leaf, Self::Meta, Self::Segment, Self::Gap, Self::Session];
 
     /// The number a sidecar has for it.
     pub(crate) fn code(self) -> u8 {
@@ -169,6 +171,7 @@ impl Marker {
             Some("leaf") => Self::Leaf,
             Some("meta") => Self::Meta,
             Some("segment") => Self::Segment,
+            Some("gap") => Self::Gap,
             Some("share" | "grant") => Self::Session,
             _ => Self::None,
         }

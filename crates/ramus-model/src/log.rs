@@ -7,6 +7,7 @@
 mod checkpoint;
 mod enter;
 mod facts;
+mod gap;
 mod ids;
 mod link;
 mod read;
@@ -282,7 +283,7 @@ impl Log {
     }
 
     /// Returns where the bytes of exactly this record are, superseded or not.
-    pub(crate) fn stored_place(&self, seq: Seq) -> Option<Place> {
+    pub fn stored_place(&self, seq: Seq) -> Option<Place> {
         self.record(seq).map(|record| record.place)
     }
 

@@ -77,12 +77,13 @@ fn ancestor(log: &Log, dashes: &str) -> Result<Seq, ResolveError> {
     })
 }
 
-/// Finds a message by its number: `<namespace>-0001` is the first message of the log, whatever its branch.
+/// Finds a message by its number: `<namespace>-0001` is the first message of the session, whatever its branch.
 fn aliased(log: &Log, reference: &str) -> Option<Seq> {
     let (namespace, number) = reference.rsplit_once('-')?;
     if log.header().is_none_or(|header| alias_namespace(&header.id) != namespace) {
         return None;
     }
     let number: usize = number.parse().ok().filter(|number| *number > 0)?;
-    log.seqs().filter(|seq| log.record(*seq).is_some_and(|record| record.kind == Kind::Message)).nth(number - 1)
+    let is_message = |seq: &Seq| log.record(*seq).is_some_and(|record| record.kind == Kind::Message);
+    log.seqs().filter(|seq| is_message(seq) && log.belongs(*seq)).nth(number - 1)
 }

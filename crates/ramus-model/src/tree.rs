@@ -37,7 +37,7 @@ pub struct Node {
 pub enum Scope {
     /// The conversation.
     Visible,
-    /// Every physical entry, as it hangs in the log.
+    /// Every physical entry of the session, as it hangs in the log.
     All,
 }
 
@@ -47,7 +47,7 @@ impl Tree {
         let leaf = log.leaf();
         let shown: Vec<Seq> = match scope {
             Scope::Visible => log.visible().collect(),
-            Scope::All => log.seqs().collect(),
+            Scope::All => log.seqs().filter(|seq| log.belongs(*seq)).collect(),
         };
         let mut at = vec![None; log.len()];
         for (position, seq) in shown.iter().enumerate() {

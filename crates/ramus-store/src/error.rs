@@ -43,6 +43,12 @@ pub enum StoreError {
         /// How long was waited.
         seconds: u64,
     },
+    /// Another process makes forks or deletes sessions and does not come to an end.
+    #[error("another process has been making forks or deleting sessions for {seconds} seconds")]
+    ForksBusy {
+        /// How long was waited.
+        seconds: u64,
+    },
     /// Another process runs turns in the session.
     #[error("session {session} is being run by process {}", runner.pid)]
     Running {
@@ -118,6 +124,7 @@ impl StoreError {
             Self::Replaced { path } => Self::Replaced { path: path.clone() },
             Self::Busy { session, seconds } => Self::Busy { session: session.clone(), seconds: *seconds },
             Self::Running { session, runner } => Self::Running { session: session.clone(), runner: *runner },
+            Self::ForksBusy { seconds } => Self::ForksBusy { seconds: *seconds },
             Self::Latched { first } => Self::Latched { first: Arc::clone(first) },
             Self::Unsafe { path, reason } => Self::Unsafe { path: path.clone(), reason },
             Self::Full { path, free, source } => Self::Full { path: path.clone(), free: *free, source: echo(source) },

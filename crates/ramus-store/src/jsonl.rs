@@ -5,8 +5,11 @@
 //! before success is reported, and directories are synced when names in them change. A log gets its name when it is
 //! complete, and never takes one that another file has. Directories belong to the user alone; links are not followed.
 
+mod base;
+mod breadcrumb;
 mod delete;
 mod gate;
+mod guard;
 mod layout;
 mod lease;
 mod leftover;
@@ -48,6 +51,7 @@ pub struct JsonlStore {
     fs: Arc<dyn FileSystem>,
     /// Directories that were found to be safe.
     known_dirs: Arc<Mutex<HashSet<PathBuf>>>,
+    notices: Arc<Mutex<Vec<String>>>,
 }
 
 impl JsonlStore {
@@ -58,12 +62,26 @@ impl JsonlStore {
 
     /// Names a home on any file system.
     pub fn with_fs(root: impl Into<PathBuf>, layout: Layout, fs: Arc<dyn FileSystem>) -> Self {
-        Self { root: root.into(), layout, fs, known_dirs: Arc::default() }
+        Self { root: root.into(), layout, fs, known_dirs: Arc::default(), notices: Arc::default() }
     }
 
     /// Returns the directory of this home.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Makes sure that what is there of this home is this user's and nobody else's to enter. Nothing is made.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.check_home()
+    }
+
+    /// Takes what a person should be told about this home.
+    pub fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn notice(&self, notice: String) {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
     }
 
     fn drafts(&self) -> PathBuf {
@@ -107,12 +125,16 @@ impl JsonlStore {
 }
 
 /// The name of a log's lock file. A file that is opened in place is its own identity: its header may change, and others
-/// may say the same. Ids come from files of any origin, so only tame ones become names as they are.
+/// may say the same.
 fn lock_name(at: &Location) -> String {
     if let (Residence::InPlace, Some(path)) = (at.residence, &at.path) {
         return format!("p-{}", hex::encode(Sha256::digest(path.as_os_str().as_bytes())));
     }
-    let id = at.id.as_str();
+    tame_name(at.id.as_str())
+}
+
+/// A name for what belongs to a session. Ids come from files of any origin, so only tame ones become names as they are.
+fn tame_name(id: &str) -> String {
     let tame = (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if tame { id.to_owned() } else { format!("x-{}", hex::encode(Sha256::digest(id.as_bytes()))) }
 }

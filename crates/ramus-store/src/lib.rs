@@ -16,6 +16,8 @@
 //! # Ok::<(), ramus_store::StoreError>(())
 //! ```
 
+mod base;
+mod breadcrumb;
 mod error;
 pub mod fs;
 mod jsonl;
@@ -25,7 +27,10 @@ pub mod planted;
 mod sidecar;
 mod store;
 
+pub use base::{Bases, Guard};
+pub use breadcrumb::{Breadcrumb, Breadcrumbs, Terminal};
 pub use error::StoreError;
+pub use fs::Hold;
 pub use jsonl::{JsonlStore, Layout};
 pub use lines::{ReadAhead, StoreLines};
 pub use memory::MemoryStore;

@@ -1,11 +1,15 @@
 //! A home in memory: the same promises, except surviving the process.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ramus_model::SessionId;
 
+use crate::base::{Bases, Guard};
+use crate::breadcrumb::{Breadcrumb, Breadcrumbs, Terminal};
 use crate::error::StoreError;
+use crate::fs::Hold;
 use crate::sidecar::Sidecars;
 use crate::store::{
     Flush, Health, Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Position, Removed, Residence, Runner,
@@ -16,11 +20,30 @@ use crate::store::{
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
     home: Arc<Mutex<Home>>,
+    forks: Arc<Forks>,
+}
+
+/// How long whoever forks waits for someone who deletes, and the other way round.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The lock on forks.
+#[derive(Debug, Default)]
+struct Forks {
+    held: Mutex<Held>,
+    freed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    shared: usize,
+    alone: bool,
 }
 
 #[derive(Debug, Default)]
 struct Home {
     logs: BTreeMap<SessionId, Log>,
+    bases: BTreeMap<SessionId, Log>,
+    breadcrumbs: BTreeMap<Terminal, Breadcrumb>,
     runners: HashMap<SessionId, Runner>,
     incarnations: u128,
 }
@@ -32,8 +55,12 @@ struct Log {
 }
 
 impl Home {
-    fn log(&mut self, id: &SessionId) -> Result<&mut Log, StoreError> {
-        self.logs.get_mut(id).ok_or_else(|| missing(id))
+    fn shelf(&mut self, at: &Location) -> &mut BTreeMap<SessionId, Log> {
+        if at.residence == Residence::Base { &mut self.bases } else { &mut self.logs }
+    }
+
+    fn log(&mut self, at: &Location) -> Result<&mut Log, StoreError> {
+        self.shelf(at).get_mut(&at.id).ok_or_else(|| missing(&at.id))
     }
 
     fn next_incarnation(&mut self) -> Incarnation {
@@ -87,27 +114,27 @@ impl LogStore for MemoryStore {
 
     fn read(&self, at: &Location, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<Position, StoreError> {
         let mut home = self.home();
-        let log = home.log(&at.id)?;
+        let log = home.log(at)?;
         let start = usize::try_from(from).unwrap_or(usize::MAX);
         take(log.bytes.get(start..).unwrap_or_default());
         Ok(log.position())
     }
 
     fn position(&self, at: &Location) -> Result<Position, StoreError> {
-        Ok(self.home().log(&at.id)?.position())
+        Ok(self.home().log(at)?.position())
     }
 
     fn read_at(&self, at: &Location, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
         let mut home = self.home();
-        let bytes = &home.log(&at.id)?.bytes;
+        let bytes = &home.log(at)?.bytes;
         let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
         let end = start.saturating_add(len).min(bytes.len());
         Ok(bytes.get(start..end).unwrap_or_default().to_vec())
     }
 
     fn writer(&self, at: &Location) -> Result<Box<dyn LogWriter>, StoreError> {
-        self.home().log(&at.id)?;
-        Ok(Box::new(MemoryWriter { store: self.clone(), id: at.id.clone() }))
+        self.home().log(at)?;
+        Ok(Box::new(MemoryWriter { store: self.clone(), at: at.clone() }))
     }
 
     fn rewrite(
@@ -119,22 +146,22 @@ impl LogStore for MemoryStore {
     ) -> Result<(), StoreError> {
         let mut home = self.home();
         let incarnation = home.next_incarnation();
-        let log = home.log(&at.id)?;
+        let log = home.log(at)?;
         log.expect(expected)?;
         *log = Log { incarnation, bytes: bytes.to_vec() };
         Ok(())
     }
 
     fn settle(&self, at: &Location, _cwd: &str) -> Result<Location, StoreError> {
-        self.home().log(&at.id)?;
+        self.home().log(at)?;
         Ok(location(at.id.clone()))
     }
 
     fn delete(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
         let mut home = self.home();
-        let bytes = home.log(&at.id)?.bytes.len() as u64;
+        let bytes = home.log(at)?.bytes.len() as u64;
         if !dry_run {
-            home.logs.remove(&at.id);
+            home.shelf(at).remove(&at.id);
         }
         Ok(Removed { files: Vec::new(), bytes })
     }
@@ -165,15 +192,87 @@ impl LogStore for MemoryStore {
     }
 }
 
+impl Bases for MemoryStore {
+    fn hold_forks(&self, hold: Hold) -> Result<Box<dyn Guard>, StoreError> {
+        let is_taken = |held: &mut Held| held.alone || hold == Hold::Exclusive && held.shared > 0;
+        let held = self.forks.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.forks.freed.wait_timeout_while(held, PATIENCE, is_taken);
+        let (mut held, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            return Err(StoreError::ForksBusy { seconds: PATIENCE.as_secs() });
+        }
+        match hold {
+            Hold::Shared => held.shared += 1,
+            Hold::Exclusive => held.alone = true,
+        }
+        Ok(Box::new(HeldForks { forks: Arc::clone(&self.forks), hold }))
+    }
+
+    fn put_base(&self, id: &SessionId, bytes: &[u8]) -> Result<Location, StoreError> {
+        let mut home = self.home();
+        let incarnation = home.next_incarnation();
+        home.bases.insert(id.clone(), Log { incarnation, bytes: bytes.to_vec() });
+        Ok(base(id.clone()))
+    }
+
+    fn find_base(&self, id: &SessionId) -> Result<Option<Location>, StoreError> {
+        Ok(self.home().bases.contains_key(id).then(|| base(id.clone())))
+    }
+
+    fn bases(&self) -> Result<Vec<Location>, StoreError> {
+        Ok(self.home().bases.keys().cloned().map(base).collect())
+    }
+}
+
+impl Breadcrumbs for MemoryStore {
+    fn leave_breadcrumb(&self, terminal: &Terminal, crumb: &Breadcrumb) -> Result<(), StoreError> {
+        self.home().breadcrumbs.insert(terminal.clone(), crumb.clone());
+        Ok(())
+    }
+
+    fn breadcrumb(&self, terminal: &Terminal) -> Result<Option<Breadcrumb>, StoreError> {
+        Ok(self.home().breadcrumbs.get(terminal).cloned())
+    }
+
+    fn sweep_breadcrumbs(&self, session: &Location, dry_run: bool) -> Result<Removed, StoreError> {
+        if !dry_run {
+            self.home().breadcrumbs.retain(|_, crumb| crumb.session != session.id);
+        }
+        Ok(Removed::default())
+    }
+}
+
+fn base(id: SessionId) -> Location {
+    Location { id, residence: Residence::Base, path: None }
+}
+
+struct HeldForks {
+    forks: Arc<Forks>,
+    hold: Hold,
+}
+
+impl Guard for HeldForks {}
+
+impl Drop for HeldForks {
+    fn drop(&mut self) {
+        let mut held = self.forks.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.hold {
+            Hold::Shared => held.shared = held.shared.saturating_sub(1),
+            Hold::Exclusive => held.alone = false,
+        }
+        self.forks.freed.notify_all();
+    }
+}
+
 struct MemoryWriter {
     store: MemoryStore,
-    id: SessionId,
+    at: Location,
 }
 
 impl LogWriter for MemoryWriter {
     fn append(&mut self, expected: Position, bytes: &[u8], _flush: Flush) -> Result<Position, StoreError> {
         let mut home = self.store.home();
-        let log = home.log(&self.id)?;
+        let log = home.log(&self.at)?;
         log.expect(expected)?;
         log.bytes.extend_from_slice(bytes);
         Ok(log.position())
@@ -185,7 +284,7 @@ impl LogWriter for MemoryWriter {
 
     fn cut(&mut self, expected: Position, end: u64) -> Result<SetAside, StoreError> {
         let mut home = self.store.home();
-        let log = home.log(&self.id)?;
+        let log = home.log(&self.at)?;
         log.expect(expected)?;
         log.bytes.truncate(usize::try_from(end).unwrap_or(usize::MAX));
         Ok(SetAside { offset: end, len: expected.end.saturating_sub(end), path: None })

@@ -6,6 +6,8 @@ use std::time::SystemTime;
 
 use ramus_model::SessionId;
 
+use crate::base::Bases;
+use crate::breadcrumb::Breadcrumbs;
 use crate::error::StoreError;
 use crate::sidecar::Sidecars;
 
@@ -31,6 +33,8 @@ pub enum Residence {
     InPlace,
     /// In memory only.
     Memory,
+    /// Among the bases: what forks need of a log that was deleted. Not listed, never written to.
+    Base,
 }
 
 /// Where a log should be put.
@@ -140,7 +144,7 @@ pub enum LeftoverKind {
 /// Positions are byte offsets in one incarnation of a log. A writer names the position it expects to write at; a home
 /// checks that under its own lock, so of two writers one is refused and nothing interleaves. A batch is written whole or
 /// not at all, and is durable when the append returns, unless the writer said it may come later.
-pub trait LogStore: Send + Sync {
+pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
     /// Makes a log that starts with `bytes`, durably. Nobody sees it before it is complete.
     fn create(&self, new: &NewLog<'_>, bytes: &[u8]) -> Result<Location, StoreError>;
 

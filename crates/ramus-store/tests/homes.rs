@@ -232,3 +232,56 @@ fn one_runner_at_a_time() {
         store.lease(&at, 1).unwrap();
     }
 }
+
+#[test]
+fn bases_are_read_and_deleted_like_logs_and_never_listed() {
+    for Home { name, store, .. } in homes() {
+        let log = store.create(&new("s1"), HEADER).unwrap();
+        assert_eq!(store.find_base(&log.id).unwrap(), None, "{name}");
+        store.put_base(&log.id, b"old\n").unwrap();
+        let base = store.put_base(&log.id, b"base\n").unwrap();
+        assert_eq!((content(&*store, &base), content(&*store, &log)), (b"base\n".to_vec(), HEADER.to_vec()), "{name}");
+        assert_eq!(store.read_at(&base, 2, 10).unwrap(), b"se\n");
+        assert_eq!((store.list().unwrap(), store.bases().unwrap()), (vec![log.clone()], vec![base.clone()]));
+        store.delete(&log, false).unwrap();
+        assert_eq!(store.find_base(&log.id).unwrap(), Some(base.clone()), "{name}: the base stays");
+        assert_eq!(store.delete(&base, false).unwrap().bytes, 5);
+        assert_eq!((store.find_base(&log.id).unwrap(), store.bases().unwrap()), (None, Vec::new()), "{name}");
+    }
+}
+
+#[test]
+fn forks_are_made_together_and_origins_deleted_alone() {
+    use ramus_store::Hold;
+    for Home { name, store, .. } in homes() {
+        let two = [Hold::Shared, Hold::Shared].map(|hold| store.hold_forks(hold).unwrap());
+        let (sender, receiver) = std::sync::mpsc::channel();
+        thread::scope(|scope| {
+            let waiting = Arc::clone(&store);
+            scope.spawn(move || sender.send(waiting.hold_forks(Hold::Exclusive).map(drop)));
+            assert!(receiver.recv_timeout(std::time::Duration::from_millis(50)).is_err(), "{name}: it waits");
+            drop(two);
+            receiver.recv().unwrap().unwrap();
+        });
+    }
+}
+
+#[test]
+fn breadcrumbs_are_found_and_swept() {
+    use ramus_store::{Breadcrumb, Terminal};
+    for Home { name, store, .. } in homes() {
+        let at = store.create(&new("s1"), HEADER).unwrap();
+        let other = store.create(&new("s2"), HEADER).unwrap();
+        let [one, two] = ["pts/1", "../../two"].map(|name| Terminal::new(name).unwrap());
+        let crumb = |at: &Location| Breadcrumb { cwd: "/proj".into(), session: at.id.clone(), path: at.path.clone() };
+        assert_eq!(store.breadcrumb(&one).unwrap(), None, "{name}");
+        store.leave_breadcrumb(&one, &crumb(&other)).unwrap();
+        store.leave_breadcrumb(&one, &crumb(&at)).unwrap();
+        store.leave_breadcrumb(&two, &crumb(&other)).unwrap();
+        assert_eq!(store.breadcrumb(&one).unwrap(), Some(crumb(&at)), "{name}");
+        store.sweep_breadcrumbs(&at, true).unwrap();
+        assert!(store.breadcrumb(&one).unwrap().is_some(), "{name}: a dry run sweeps nothing");
+        store.sweep_breadcrumbs(&at, false).unwrap();
+        assert_eq!((store.breadcrumb(&one).unwrap(), store.breadcrumb(&two).unwrap()), (None, Some(crumb(&other))));
+    }
+}

@@ -12,7 +12,10 @@ use std::time::Duration;
 
 use ramus_model::SessionId;
 use ramus_store::fs::{Access, DirEntry, FileHandle, FileSystem, Hold, LockFile, RealFs, Stat};
-use ramus_store::{Flush, JsonlStore, Layout, Location, LogStore, NewLog, Placement, Position, Residence, StoreError};
+use ramus_store::{
+    Bases as _, Breadcrumb, Breadcrumbs as _, Flush, JsonlStore, Layout, Location, LogStore, NewLog, Placement,
+    Position, Residence, StoreError, Terminal,
+};
 
 const HEADER: &[u8] = b"{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
 
@@ -177,11 +180,19 @@ fn ids_never_become_paths() {
         let at = Location { residence: Residence::Published, ..Location::in_place(SessionId::from(id), &file) };
         let end = fs::metadata(&file).unwrap().len();
         append(&store, &at, end, b"x\n").unwrap();
+        drop(store.lease(&at, 0).unwrap());
+        store.set_aside(&at, 0, b"x", "a test").unwrap();
+        store.put_base(&at.id, HEADER).unwrap();
+        if let Some(terminal) = Terminal::new(id) {
+            let crumb = Breadcrumb { cwd: "/".into(), session: at.id.clone(), path: at.path.clone() };
+            store.leave_breadcrumb(&terminal, &crumb).unwrap();
+        }
     }
     let mut seen: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     seen.sort();
     assert_eq!(seen, ["foreign.jsonl", "home"]);
-    assert!(fs::read_dir(home.join("locks")).unwrap().count() == 8);
+    let count = |name: &str| fs::read_dir(home.join(name)).unwrap().count();
+    assert_eq!(["locks", "quarantine", "bases", "terminal-sessions"].map(count), [16, 16, 8, 7]);
 }
 
 #[test]

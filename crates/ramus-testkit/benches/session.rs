@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs, io};
 
-use ramus_engine::Engine;
+use ramus_engine::{Engine, ForkOptions, Session};
 use ramus_model::{Depth, Log, context};
-use ramus_store::{JsonlStore, Layout};
+use ramus_store::{JsonlStore, Layout, LogStore, MemoryStore, NewLog};
 
 /// The fewest rounds.
 const ROUNDS: usize = 7;
@@ -25,6 +25,24 @@ struct Sample {
     path: String,
     bytes: Vec<u8>,
     log: Log,
+    origin: Origin,
+}
+
+/// The same session in a home in memory, where making a file costs nothing.
+struct Origin {
+    store: MemoryStore,
+    engine: Engine,
+    session: Session,
+}
+
+impl Origin {
+    fn of(bytes: &[u8]) -> io::Result<Self> {
+        let store = MemoryStore::default();
+        let engine = Engine::new(Arc::new(store.clone()), "bench");
+        store.create(&NewLog::draft("origin".into(), "/", ""), bytes).map_err(io::Error::other)?;
+        let session = engine.open("origin", "/").map_err(io::Error::other)?;
+        Ok(Self { store, engine, session })
+    }
 }
 
 /// One thing to measure. Returns what it counted, so that nothing is optimised away and a mistake shows.
@@ -32,11 +50,12 @@ type Operation = fn(&Sample) -> io::Result<usize>;
 
 /// Operations by group. Those of one group take turns, so that neither finds the file in the processor's cache because it
 /// was the only one to touch it; groups run one after the other, as other programs' operations do.
-const GROUPS: [&[(&str, Operation)]; 4] = [
+const GROUPS: [&[(&str, Operation)]; 5] = [
     &[("memchr_scan", memchr_scan), ("envelope_scan", envelope_scan)],
     &[("open", open)],
     &[("open_and_render", open_and_render)],
     &[("context", build_context)],
+    &[("fork", fork)],
 ];
 
 fn main() -> io::Result<()> {
@@ -53,7 +72,8 @@ fn main() -> io::Result<()> {
     let log = Log::from_bytes(&bytes, Depth::Envelope);
     let home = tempfile::tempdir()?;
     let store = JsonlStore::new(home.path(), Layout::Pi);
-    let sample = Sample { engine: Engine::new(Arc::new(store), "bench"), path, bytes, log };
+    let origin = Origin::of(&bytes)?;
+    let sample = Sample { engine: Engine::new(Arc::new(store), "bench"), path, bytes, log, origin };
     for group in GROUPS {
         let chosen = group.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name)).copied();
         for (name, count, best) in measure(&sample, &chosen.collect::<Vec<_>>())? {
@@ -120,4 +140,13 @@ fn build_context(sample: &Sample) -> io::Result<usize> {
     let log = black_box(&sample.log);
     let Ok(context) = context::build(log, log.leaf(), sample.bytes.as_slice());
     Ok(black_box(context).items.len())
+}
+
+/// A fork of an opened session at its leaf, without the disk's share. Counts the bytes of the fork.
+fn fork(sample: &Sample) -> io::Result<usize> {
+    let Origin { store, engine, session } = &sample.origin;
+    let leaf = session.log().leaf().ok_or_else(|| io::Error::other("the session has no leaf"))?;
+    let fork = engine.fork(black_box(session), leaf, &ForkOptions::default()).map_err(io::Error::other)?;
+    let removed = store.delete(&fork.location, false).map_err(io::Error::other)?;
+    usize::try_from(removed.bytes).map_err(io::Error::other)
 }

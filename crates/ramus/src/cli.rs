@@ -20,7 +20,7 @@ else makes a branch, and nothing is ever lost. Files of pi and oh-my-pi are read
 
 const AFTER_HELP: &str = "\
 A SESSION is an id, a unique prefix of one (4 or more characters), `last` (the most recent session of this directory), \
-or the path of a .jsonl file.
+`this` (the session this terminal was last in, in this directory; else `last`), or the path of a .jsonl file.
 SESSION@ENTRY names one of its entries by id, unique prefix, #number or label; SESSION@ is the leaf, SESSION@- its \
 parent. Without SESSION, `@ENTRY` is about `last`.
 
@@ -101,7 +101,9 @@ fn run(cli: Cli, screen: &mut Screen) -> anyhow::Result<Exit> {
     }
     let home = Home::open(cli.global.home.as_deref())?;
     let mut invocation = Invocation::new(home, screen)?;
-    command.run(&mut invocation)
+    let result = command.run(&mut invocation);
+    let mentioned = invocation.mention_home();
+    result.and_then(|exit| mentioned.map(|()| exit))
 }
 
 /// Answers arguments that make no sense, and requests for help, which come the same way.

@@ -24,6 +24,7 @@ mod say;
 mod session;
 mod show;
 mod state;
+mod tail;
 mod tree;
 
 use clap::Subcommand;
@@ -41,6 +42,7 @@ pub(crate) enum Command {
     List(list::List),
     Show(show::Show),
     Tree(tree::Tree),
+    Tail(tail::Tail),
     Context(context::Context),
     Entry(entry::Entry),
     State(state::State),
@@ -81,6 +83,7 @@ impl Command {
             Self::List(list) => list.run(invocation),
             Self::Show(show) => show.run(invocation),
             Self::Tree(tree) => tree.run(invocation),
+            Self::Tail(tail) => tail.run(invocation),
             Self::Context(context) => context.run(invocation),
             Self::Entry(entry) => entry.run(invocation),
             Self::State(state) => state.run(invocation),

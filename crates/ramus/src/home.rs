@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use ramus_engine::Engine;
 use ramus_engine::settings::Settings;
+use ramus_engine::{Durability, Engine};
 use ramus_store::{JsonlStore, Layout};
 
 use crate::failure::Refusal;
@@ -58,13 +58,15 @@ impl Home {
         builder.recursive(true).create(&self.root).with_context(|| format!("cannot make {}", self.root.display()))
     }
 
-    /// Makes an engine over the sessions of this home.
-    pub(crate) fn engine(&self) -> anyhow::Result<Engine> {
+    /// Makes an engine over the sessions of this home, and the store below it.
+    pub(crate) fn engine(&self) -> anyhow::Result<(Engine, JsonlStore)> {
         let layout = match self.settings.get("layout")? {
             ("omp", _) => Layout::Omp { home: user_home()?, temporary: std::env::temp_dir() },
             _ => Layout::Pi,
         };
-        Ok(Engine::new(Arc::new(JsonlStore::new(&self.root, layout)), CLIENT))
+        let durability = Durability::named(self.settings.get("durability")?.0).unwrap_or_default();
+        let store = JsonlStore::new(&self.root, layout);
+        Ok((Engine::new(Arc::new(store.clone()), CLIENT).with_durability(durability), store))
     }
 }
 

@@ -3,38 +3,46 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use ramus_engine::{Engine, Session};
+use ramus_engine::{Engine, EngineError, Session};
 use ramus_model::Seq;
+use ramus_store::{JsonlStore, Location, Residence, Terminal};
 
 use crate::failure::Refusal;
 use crate::home::Home;
 use crate::screen::Screen;
 use crate::target::Target;
+use crate::terminal;
 
 /// One run of a command.
 pub(crate) struct Invocation<'s> {
     pub(crate) home: Home,
     pub(crate) engine: Engine,
+    store: JsonlStore,
     /// The directory the command was started in.
     pub(crate) cwd: String,
+    /// The terminal it was started in, if any.
+    terminal: Option<Terminal>,
     pub(crate) screen: &'s mut Screen,
 }
 
 impl<'s> Invocation<'s> {
     pub(crate) fn new(home: Home, screen: &'s mut Screen) -> anyhow::Result<Self> {
         let cwd = std::env::current_dir().context("there is no current directory")?;
-        Ok(Self { engine: home.engine()?, home, cwd: cwd.to_string_lossy().into_owned(), screen })
+        let terminal = terminal::current();
+        let (engine, store) = home.engine()?;
+        store.check().map_err(EngineError::from)?;
+        Ok(Self { engine, store, home, cwd: cwd.to_string_lossy().into_owned(), terminal, screen })
     }
 
     /// Opens a session for a command that works on a whole one.
     pub(crate) fn session(&self, argument: &str) -> anyhow::Result<Session> {
-        Ok(self.engine.open(&session_name(argument)?, &self.cwd)?)
+        Ok(self.engine.open(&self.session_name(argument)?, &self.cwd)?)
     }
 
     /// Opens a session and finds the entry that was named, if any.
     pub(crate) fn session_and_entry(&self, argument: &str) -> anyhow::Result<(Session, Option<Seq>)> {
         let target = Target::parse(argument);
-        let session = self.engine.open(&target.session, &self.cwd)?;
+        let session = self.engine.open(&self.named(target.session)?, &self.cwd)?;
         let entry = target.entry.map(|entry| session.resolve(&entry)).transpose()?;
         Ok((session, entry))
     }
@@ -47,6 +55,48 @@ impl<'s> Invocation<'s> {
                 .hint("say SESSION@ENTRY; SESSION@ is the leaf, and `ramus tree SESSION` shows all entries")
         };
         Ok((session, entry.ok_or_else(missing)?))
+    }
+
+    /// Returns what names the session in an argument that must not name an entry.
+    pub(crate) fn session_name(&self, argument: &str) -> anyhow::Result<String> {
+        let target = Target::parse(argument);
+        if target.entry.is_some() {
+            let message = format!("{argument:?} names an entry, and this command works on a session");
+            return Err(Refusal::usage(message).hint("leave out the @ and what follows it").into());
+        }
+        self.named(target.session)
+    }
+
+    /// Replaces `this` by the session it stands for. A file of that name comes first, as with `last`.
+    fn named(&self, reference: String) -> anyhow::Result<String> {
+        if reference != "this" || Path::new(&reference).is_file() {
+            return Ok(reference);
+        }
+        let recent = self.engine.locate_recent(&self.cwd, self.terminal.as_ref())?;
+        let file = recent.path.as_deref().and_then(Path::to_str).filter(|_| recent.residence == Residence::InPlace);
+        Ok(file.map_or_else(|| recent.id.to_string(), str::to_owned))
+    }
+
+    /// Ends a command that wrote to a session: what it wrote is as durable as the settings promise, the terminal
+    /// remembers where it was, and what the session has to say is passed on.
+    pub(crate) fn finish(&mut self, session: &mut Session) -> anyhow::Result<()> {
+        self.engine.end_turn(session)?;
+        self.remember(session.location())?;
+        self.mention(session)
+    }
+
+    /// Remembers which session this terminal is in. Trouble with that is told and harms nothing.
+    pub(crate) fn remember(&mut self, session: &Location) -> anyhow::Result<()> {
+        let Some(terminal) = &self.terminal else { return Ok(()) };
+        match self.engine.remember(terminal, &self.cwd, session) {
+            Ok(()) => Ok(()),
+            Err(error) => self.screen.warn(&format!("this terminal is not remembered: {error}")),
+        }
+    }
+
+    /// Passes on what was found out about the home.
+    pub(crate) fn mention_home(&mut self) -> anyhow::Result<()> {
+        self.store.take_notices().iter().try_for_each(|notice| self.screen.warn(notice))
     }
 
     /// Passes on what a session has to say about itself.
@@ -74,14 +124,4 @@ impl<'s> Invocation<'s> {
         };
         Ok(path.to_string_lossy().into_owned())
     }
-}
-
-/// Returns what names the session in an argument that must not name an entry.
-pub(crate) fn session_name(argument: &str) -> anyhow::Result<String> {
-    let target = Target::parse(argument);
-    if target.entry.is_some() {
-        let message = format!("{argument:?} names an entry, and this command works on a session");
-        return Err(Refusal::usage(message).hint("leave out the @ and what follows it").into());
-    }
-    Ok(target.session)
 }

@@ -12,6 +12,7 @@ mod invocation;
 mod render;
 mod screen;
 mod target;
+mod terminal;
 
 fn main() -> std::process::ExitCode {
     cli::main(std::env::args_os().collect())

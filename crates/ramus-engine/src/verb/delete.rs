@@ -1,11 +1,14 @@
-//! `delete`: the session's own file goes, after a look at who depends on it.
+//! `delete`: the session's own file goes, after a look at who depends on it. What forks need of it is kept in a base.
+
+use std::collections::{HashMap, HashSet};
 
 use ramus_model::SessionId;
-use ramus_store::{Location, Removed, Residence};
+use ramus_store::{Hold, Location, Removed, Residence, StoreError};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::{Session, header_of};
+use crate::verb::base::{Kept, remove_base};
 
 /// What becomes of the sessions that a deleted one spawned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,50 +29,154 @@ pub struct Deleted {
     pub removed: Removed,
     /// The sessions it spawned, and theirs.
     pub children: Vec<SessionId>,
+    /// What was kept because forks read it.
+    pub kept: Vec<KeptBase>,
+}
+
+/// What forks need of a deleted session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptBase {
+    /// The session that was deleted.
+    pub session: SessionId,
+    /// How many bytes are kept.
+    pub bytes: u64,
+    /// The sessions that read them.
+    pub forks: Vec<SessionId>,
 }
 
 /// What the header of a log says about where it comes from.
 struct Kin {
     location: Location,
     parent: Option<SessionId>,
-    origin: Option<SessionId>,
+}
+
+/// Everyone who might depend on a session that goes.
+struct Family {
+    kin: Vec<Kin>,
+    bases: Vec<Location>,
+    /// Which session each session or base was forked from.
+    origins: HashMap<SessionId, SessionId>,
 }
 
 impl Engine {
-    /// Deletes a session for good. With `dry_run`, says what would go. Refuses while forks stand on what would go.
+    /// Deletes a session for good. With `dry_run`, says what would go. What forks need of it is kept for them, and goes
+    /// with the last of them.
     pub fn delete(&self, session: &Session, children: Children, dry_run: bool) -> Result<Deleted, EngineError> {
         if session.residence() == Residence::InPlace {
             let reason = "the file belongs to another program; ramus deletes only sessions of its own home";
             return Err(EngineError::Invalid(reason.into()));
         }
-        let kin = self.kin()?;
-        let spawned = descendants(&kin, session.id());
+        let _forks = self.store.hold_forks(Hold::Exclusive)?;
+        let family = self.family()?;
+        let spawned = descendants(&family.kin, session.id());
         let mut going = vec![session.location()];
         if children == Children::Cascade {
             going.extend(spawned.iter().map(|kin| &kin.location));
         }
-        refuse_while_forked(&kin, &going)?;
+        let kept = self.keep_for_forks(&family, &going, dry_run)?;
         let mut removed = Removed::default();
         // Children first: when something fails half-way, what is left still has its parent.
-        for location in going.into_iter().rev() {
-            let part = self.store.delete(location, dry_run)?;
-            removed.files.extend(part.files);
-            removed.bytes += part.bytes;
+        for location in going.iter().rev() {
+            take_in(&mut removed, self.store.delete(location, dry_run)?);
+            take_in(&mut removed, self.store.sweep_breadcrumbs(location, dry_run)?);
+        }
+        for base in family.unneeded_bases(&going) {
+            take_in(&mut removed, remove_base(self, base, dry_run)?);
         }
         let children = spawned.iter().map(|kin| kin.location.id.clone()).collect();
-        Ok(Deleted { session: session.id().clone(), removed, children })
+        Ok(Deleted { session: session.id().clone(), removed, children, kept })
     }
 
-    fn kin(&self) -> Result<Vec<Kin>, EngineError> {
-        let mut kin = Vec::new();
-        for location in self.store.list()? {
-            // What cannot be read stands on nothing that could be kept for it.
-            let Ok(Some(header)) = header_of(self.store.as_ref(), &location) else { continue };
-            let origin = header.ramus.forked_from.map(|fork| fork.origin.session);
-            kin.push(Kin { location, parent: header.ramus.parent, origin });
+    /// Writes a base for each session that goes and that others stand on.
+    fn keep_for_forks(
+        &self,
+        family: &Family,
+        going: &[&Location],
+        dry_run: bool,
+    ) -> Result<Vec<KeptBase>, EngineError> {
+        let mut bases: Vec<Kept> = Vec::new();
+        let mut told = Vec::new();
+        let mut standing: Vec<Location> = Vec::new();
+        for origin in going {
+            let forks: Vec<Location> =
+                family.staying(going).filter(|fork| family.stands_on(&fork.id, &origin.id)).cloned().collect();
+            if forks.is_empty() {
+                continue;
+            }
+            let base = self.base_of(origin, &forks)?;
+            let bytes = base.bytes.len() as u64;
+            let ids = forks.iter().map(|fork| fork.id.clone()).collect();
+            told.push(KeptBase { session: origin.id.clone(), bytes, forks: ids });
+            bases.push(base);
+            standing.extend(forks);
         }
-        Ok(kin)
+        if !dry_run && !bases.is_empty() {
+            standing.dedup();
+            self.keep_bases(&bases, &standing)?;
+        }
+        Ok(told)
     }
+
+    fn family(&self) -> Result<Family, EngineError> {
+        let mut family = Family { kin: Vec::new(), bases: Vec::new(), origins: HashMap::new() };
+        for mut location in self.store.bases()? {
+            let Some(header) = self.header_of_kin(&location)? else { continue };
+            location.id = header.id.clone();
+            // Nobody would find it by that id, so nobody reads it for that session.
+            if self.store.find_base(&location.id)?.as_ref() != Some(&location) {
+                continue;
+            }
+            family.origins.extend(header.ramus.forked_from.map(|fork| (header.id, fork.origin.session)));
+            family.bases.push(location);
+        }
+        // A session that is there wins over its base.
+        for location in self.store.list()? {
+            let Some(header) = self.header_of_kin(&location)? else { continue };
+            family.origins.remove(&location.id);
+            family.origins.extend(header.ramus.forked_from.map(|fork| (location.id.clone(), fork.origin.session)));
+            family.kin.push(Kin { location, parent: header.ramus.parent });
+        }
+        Ok(family)
+    }
+
+    /// What is gone, has no header, or is nobody's to read stands on nothing that could be kept for it. Other trouble
+    /// with reading must not make a fork lose what it stands on.
+    fn header_of_kin(&self, at: &Location) -> Result<Option<ramus_model::Header>, EngineError> {
+        match header_of(self.store.as_ref(), at) {
+            Err(EngineError::Store(StoreError::NotFound { .. } | StoreError::Denied { .. })) => Ok(None),
+            header => header,
+        }
+    }
+}
+
+impl Family {
+    fn staying<'f>(&'f self, going: &'f [&Location]) -> impl Iterator<Item = &'f Location> {
+        let goes = |id: &SessionId| going.iter().any(|location| location.id == *id);
+        self.kin.iter().map(|kin| &kin.location).filter(move |location| !goes(&location.id))
+    }
+
+    /// The sessions that `id` was forked from, nearest first. Hostile headers may name each other in a circle.
+    fn ancestry<'f>(&'f self, id: &'f SessionId) -> Vec<&'f SessionId> {
+        let mut seen = HashSet::from([id]);
+        let up = std::iter::successors(self.origins.get(id), |id| self.origins.get(id));
+        up.take_while(|id| seen.insert(id)).collect()
+    }
+
+    fn stands_on(&self, fork: &SessionId, origin: &SessionId) -> bool {
+        self.ancestry(fork).contains(&origin)
+    }
+
+    /// The bases that nobody reads once those that go are gone.
+    fn unneeded_bases(&self, going: &[&Location]) -> Vec<&Location> {
+        let needed: HashSet<&SessionId> = self.staying(going).flat_map(|fork| self.ancestry(&fork.id)).collect();
+        let stays: HashSet<&SessionId> = self.staying(going).map(|location| &location.id).collect();
+        self.bases.iter().filter(|base| !needed.contains(&base.id) || stays.contains(&base.id)).collect()
+    }
+}
+
+fn take_in(removed: &mut Removed, part: Removed) {
+    removed.files.extend(part.files);
+    removed.bytes += part.bytes;
 }
 
 /// The sessions that `id` spawned, and theirs, nearest first.
@@ -84,18 +191,4 @@ fn descendants<'k>(kin: &'k [Kin], id: &SessionId) -> Vec<&'k Kin> {
         next += 1;
     }
     found
-}
-
-fn refuse_while_forked(kin: &[Kin], going: &[&Location]) -> Result<(), EngineError> {
-    let goes = |id: &SessionId| going.iter().any(|location| location.id == *id);
-    let stands = |kin: &&Kin| kin.origin.as_ref().is_some_and(goes) && !goes(&kin.location.id);
-    let forks: Vec<&str> = kin.iter().filter(stands).map(|kin| kin.location.id.as_str()).collect();
-    if forks.is_empty() {
-        return Ok(());
-    }
-    Err(EngineError::Conflict(format!(
-        "{} session(s) were forked from it and still read its entries: {}; delete them first",
-        forks.len(),
-        forks.join(", ")
-    )))
 }

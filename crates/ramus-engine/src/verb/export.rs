@@ -30,7 +30,7 @@ impl Engine {
             ..header.clone()
         };
         // What the fork's own entries supersede comes with them: the shared part is copied as it was when it was forked.
-        let shared = load_shared(session)?;
+        let shared = load_shared(session, &[])?;
         let mut out = copied_path(&shared, fork_point(&shared, session)?, standalone.to_line())?;
         out.extend(own_entries(&bytes));
         Ok(out)

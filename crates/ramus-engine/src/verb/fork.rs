@@ -4,13 +4,13 @@
 //! belong to other programs may be rewritten by them, so those are forked by copying the path.
 
 use ramus_model::{
-    Body, CURRENT_VERSION, Depth, EntryId, ForkedFrom, Header, Log, Origin, RamusHeader, Role, Seq, migrate,
+    Body, CURRENT_VERSION, Depth, EntryId, ForkedFrom, Header, Log, Origin, RamusHeader, Role, Seq, SessionId, migrate,
 };
-use ramus_store::{NewLog, Placement, Residence};
+use ramus_store::{Hold, Location, NewLog, Placement, Residence, StoreError};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{MAX_FORK_DEPTH, Session, load};
+use crate::session::{MAX_FORK_DEPTH, Session, find, load};
 use crate::verb::branch::branch_target;
 use crate::verb::create::{check_title, engine_version, new_entry_id, new_session_id, title_body};
 
@@ -21,25 +21,39 @@ pub struct ForkOptions {
     pub title: Option<String>,
 }
 
+/// A session that was just forked. It costs as much to make however long its origin is; reading it does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forked {
+    /// Its id.
+    pub id: SessionId,
+    /// Where its log is.
+    pub location: Location,
+    /// The entry it starts from.
+    pub origin: Origin,
+    /// Its title.
+    pub title: String,
+    /// Its working directory.
+    pub cwd: String,
+}
+
 impl Engine {
-    /// Starts a new session from `entry`, which it keeps.
-    pub fn fork(&self, origin: &Session, entry: Seq, options: &ForkOptions) -> Result<Session, EngineError> {
+    /// Starts a new session from `entry`, which it keeps. The origin is not read again.
+    pub fn fork(&self, origin: &Session, entry: Seq, options: &ForkOptions) -> Result<Forked, EngineError> {
         let entry_id = branch_target(origin, entry)?;
         let title = match &options.title {
             Some(title) => check_title(title)?,
             None => format!("{} (fork)", origin.title()),
         };
         let timestamp = self.timestamp();
-        let from = Origin { session: origin.id().clone(), entry: entry_id.clone() };
-        // An origin that will be rewritten, by its owner or by its upgrade, cannot be referred to.
-        let by_copy = origin.residence() == Residence::InPlace
-            || migrate::is_needed(origin.log())
-            || origin.sources.len() > MAX_FORK_DEPTH;
+        let by_copy = must_be_copied(origin);
+        // What is referred to must be found again, and it is found by the name it has in the home.
+        let session = if by_copy { origin.id() } else { &origin.location().id };
+        let from = Origin { session: session.clone(), entry: entry_id.clone() };
         let ramus = if by_copy {
-            RamusHeader { copied_from: Some(from), ..RamusHeader::default() }
+            RamusHeader { copied_from: Some(from.clone()), ..RamusHeader::default() }
         } else {
-            let offset = origin.log().sound_end();
-            RamusHeader { forked_from: Some(ForkedFrom { origin: from, offset }), ..RamusHeader::default() }
+            let forked = ForkedFrom { origin: from.clone(), offset: origin.log().sound_end() };
+            RamusHeader { forked_from: Some(forked), ..RamusHeader::default() }
         };
         let owner = origin.log().header().and_then(|header| header.ramus.owner.clone());
         let header = Header {
@@ -60,9 +74,39 @@ impl Engine {
         bytes.extend(title_body(&title).to_line(&named, Some(&entry_id), &timestamp));
         let placement = if has_answer_on(origin, entry) { Placement::Published } else { Placement::Draft };
         let new = NewLog { id: header.id.clone(), cwd: &header.cwd, timestamp: &timestamp, placement };
+        let _forks = self.store.hold_forks(Hold::Shared)?;
+        if !by_copy {
+            self.check_origin(origin)?;
+        }
         let location = self.store.create(&new, &bytes)?;
-        load(&self.store, location, Depth::Envelope)
+        Ok(Forked { id: header.id, location, origin: from, title, cwd: header.cwd })
     }
+
+    /// Opens a session that was just forked.
+    pub fn open_fork(&self, forked: &Forked) -> Result<Session, EngineError> {
+        load(&self.store, forked.location.clone(), Depth::Envelope)
+    }
+
+    /// Makes sure that the origin was not deleted since it was read. It cannot go while the lock on forks is held.
+    fn check_origin(&self, origin: &Session) -> Result<(), EngineError> {
+        match self.store.read_at(origin.location(), 0, 1) {
+            // Published or moved meanwhile, perhaps.
+            Err(StoreError::NotFound { .. }) => {
+                let id = &origin.location().id;
+                let found = find(self.store.as_ref(), id)?;
+                found.map(drop).ok_or_else(|| EngineError::SessionNotFound(id.to_string()))
+            }
+            result => Ok(result.map(drop)?),
+        }
+    }
+}
+
+/// An origin that will be rewritten, by its owner, by its upgrade, or because it has no header, cannot be referred to.
+fn must_be_copied(origin: &Session) -> bool {
+    origin.residence() == Residence::InPlace
+        || origin.log().header().is_none_or(|header| header.synthetic)
+        || migrate::is_needed(origin.log())
+        || origin.sources.len() > MAX_FORK_DEPTH
 }
 
 fn has_answer_on(origin: &Session, entry: Seq) -> bool {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
 use ramus_model::{EntryId, Kind, Origin, Role, Seq, SessionId, time};
-use ramus_store::{Health, Residence};
+use ramus_store::{Health, Residence, Runner};
 use serde_json::{Map, Value};
 
 use crate::error::EngineError;
@@ -67,7 +67,7 @@ pub enum SessionStatus {
     #[default]
     Idle,
     /// A process runs turns in it.
-    Running,
+    Running(Runner),
     /// Reading showed damage.
     Damaged,
     /// Its last write failed; reading works.
@@ -79,7 +79,7 @@ impl SessionStatus {
     pub fn name(self) -> &'static str {
         match self {
             Self::Idle => "idle",
-            Self::Running => "running",
+            Self::Running(_) => "running",
             Self::Damaged => "damaged",
             Self::Degraded => "degraded",
         }
@@ -161,14 +161,14 @@ impl Session {
 
     /// Says what must be known first. Whether the file is damaged is told beside it, so what is going on comes before.
     pub fn status(&self) -> SessionStatus {
-        match self.health() {
-            Health::Degraded(_) | Health::Poisoned(_) => SessionStatus::Degraded,
-            // A lock that cannot be asked stands in nobody's way here.
-            Health::Healthy if self.store.runner(self.location()).is_ok_and(|runner| runner.is_some()) => {
-                SessionStatus::Running
-            }
-            Health::Healthy if self.log().is_damaged() => SessionStatus::Damaged,
-            Health::Healthy => SessionStatus::Idle,
+        if !matches!(self.health(), Health::Healthy) {
+            return SessionStatus::Degraded;
+        }
+        // A lock that cannot be asked stands in nobody's way here.
+        match self.store.runner(self.location()) {
+            Ok(Some(runner)) => SessionStatus::Running(runner),
+            _ if self.log().is_damaged() => SessionStatus::Damaged,
+            _ => SessionStatus::Idle,
         }
     }
 

@@ -1,7 +1,7 @@
 //! `list`: sessions, newest first, correct by reading them all.
 
 use ramus_model::{Depth, SessionId};
-use ramus_store::{Residence, StoreError};
+use ramus_store::{Location, Residence, StoreError};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -68,8 +68,15 @@ impl Engine {
         let known = self.store.list()?;
         for location in &known {
             let name = location.id.to_string();
-            match load_among(&self.store, location.clone(), Depth::Envelope, &known).and_then(|session| session.info())
-            {
+            let read = |known: &[Location]| {
+                load_among(&self.store, location.clone(), Depth::Envelope, known).and_then(|session| session.info())
+            };
+            let info = match read(&known) {
+                // What it was forked from may have been deleted while we were looking: its base is found afresh.
+                Err(EngineError::Store(StoreError::NotFound { .. })) => read(&[]),
+                info => info,
+            };
+            match info {
                 Ok(info) => listing.take(info, filter),
                 // Deleted or published while we were looking.
                 Err(EngineError::Store(StoreError::NotFound { .. })) => {}

@@ -2,7 +2,7 @@
 
 use ramus_store::{Health, Lease};
 
-use crate::engine::Engine;
+use crate::engine::{Durability, Engine};
 use crate::error::EngineError;
 use crate::recovery::{Action, ActionKind, RecoveryReport};
 use crate::session::Session;
@@ -30,6 +30,11 @@ impl Engine {
     /// Makes everything that was appended durable, whatever the durability.
     pub fn flush(&self, session: &mut Session) -> Result<(), EngineError> {
         Ok(session.writer()?.flush()?)
+    }
+
+    /// Ends a turn: with [`Durability::Turn`], what was appended in it is made durable.
+    pub fn end_turn(&self, session: &mut Session) -> Result<(), EngineError> {
+        if self.durability == Durability::Turn { self.flush(session) } else { Ok(()) }
     }
 
     /// Takes the right to run turns in a session. It is given back when it is dropped and when the process ends.

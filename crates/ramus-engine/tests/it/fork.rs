@@ -10,7 +10,7 @@ fn a_fork_starts_where_it_says_and_goes_its_own_way() {
     for home in homes() {
         let mut session = home.saying(&["1", "2", "3"]);
         let two = saying(&session, "2");
-        let mut fork = home.engine.fork(&session, two, &ForkOptions::default()).unwrap();
+        let mut fork = home.fork(&session, two);
         assert_eq!(path(&fork), ["1", "2"], "{}", home.name);
         home.engine.say(&mut fork, Say::user("mine")).unwrap();
         home.engine.say(&mut session, Say::user("4")).unwrap();
@@ -30,7 +30,7 @@ fn seq_continues_and_ids_are_kept() {
     for home in homes() {
         let session = home.saying(&["1", "2", "3"]);
         let two = saying(&session, "2");
-        let mut fork = home.engine.fork(&session, two, &ForkOptions::default()).unwrap();
+        let mut fork = home.fork(&session, two);
         assert_eq!(fork.entry_id(two), session.entry_id(two), "{}", home.name);
         let written = home.engine.say(&mut fork, Say::user("mine")).unwrap();
         assert!(written.seq.number() > 3);
@@ -44,10 +44,10 @@ fn forks_of_forks_and_later_changes_of_the_origin() {
         let mut session = home.saying(&["1", "2"]);
         let two = saying(&session, "2");
         home.engine.label(&mut session, two, Some("good")).unwrap();
-        let mut fork = home.engine.fork(&session, two, &ForkOptions { title: Some("A".into()) }).unwrap();
+        let mut fork = home.fork_called(&session, two, Some("A"));
         home.engine.say(&mut fork, Say::user("a")).unwrap();
         let a = saying(&fork, "a");
-        let mut second = home.engine.fork(&fork, a, &ForkOptions { title: Some("B".into()) }).unwrap();
+        let mut second = home.fork_called(&fork, a, Some("B"));
         home.engine.say(&mut second, Say::user("b")).unwrap();
         // The origin changes after the fork: the fork does not.
         home.engine.replace_segment(&mut session, two, two, "short").unwrap();
@@ -66,7 +66,7 @@ fn a_fork_of_replaced_entries_sees_the_replacement() {
         let two = saying(&session, "2");
         home.engine.replace_segment(&mut session, two, two, "short").unwrap();
         let three = saying(&session, "3");
-        let fork = home.engine.fork(&session, three, &ForkOptions::default()).unwrap();
+        let fork = home.fork(&session, three);
         assert_eq!(path(&fork), ["1", "short", "3"], "{}", home.name);
         let exported = home.engine.export(&fork).unwrap();
         let log = clean(&exported);
@@ -78,7 +78,7 @@ fn a_fork_of_replaced_entries_sees_the_replacement() {
 fn an_exported_fork_stands_on_its_own() {
     for home in homes() {
         let session = home.saying(&["1", "2", "3"]);
-        let mut fork = home.engine.fork(&session, saying(&session, "2"), &ForkOptions::default()).unwrap();
+        let mut fork = home.fork(&session, saying(&session, "2"));
         home.engine.say(&mut fork, Say::user("mine")).unwrap();
         let exported = home.engine.export(&fork).unwrap();
         clean(&exported);
@@ -92,27 +92,12 @@ fn an_exported_fork_stands_on_its_own() {
 }
 
 #[test]
-fn what_forks_stand_on_cannot_be_deleted() {
-    for home in homes() {
-        let session = home.saying(&["1"]);
-        let fork = home.engine.fork(&session, saying(&session, "1"), &ForkOptions::default()).unwrap();
-        let refused = home.engine.delete(&session, Children::Orphan, false).unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::Conflict, "{}", home.name);
-        assert!(refused.to_string().contains(fork.id().as_str()));
-        home.engine.delete(&fork, Children::Orphan, false).unwrap();
-        home.engine.delete(&session, Children::Orphan, false).unwrap();
-        let gone = home.engine.open(session.id().as_str(), "/proj").map(drop).unwrap_err();
-        assert_eq!(gone.kind(), ErrorKind::NotFound);
-    }
-}
-
-#[test]
 fn a_fork_with_an_answer_is_published_at_once() {
     let home = jsonl();
     let mut session = home.saying(&["1"]);
     home.engine.say(&mut session, Say::assistant("2")).unwrap();
-    let early = home.engine.fork(&session, saying(&session, "1"), &ForkOptions::default()).unwrap();
-    let late = home.engine.fork(&session, saying(&session, "2"), &ForkOptions::default()).unwrap();
+    let early = home.fork(&session, saying(&session, "1"));
+    let late = home.fork(&session, saying(&session, "2"));
     assert_eq!((early.residence(), late.residence()), (Residence::Draft, Residence::Published));
 }
 
@@ -147,7 +132,7 @@ fn a_fork_cannot_be_taken_to_what_it_does_not_show() {
     for home in homes() {
         let session = home.saying(&["1", "2", "3", "4"]);
         let four = saying(&session, "4");
-        let mut fork = home.engine.fork(&session, saying(&session, "2"), &ForkOptions::default()).unwrap();
+        let mut fork = home.fork(&session, saying(&session, "2"));
         assert_eq!(fork.resolve("#4").unwrap_err().kind(), ErrorKind::NotFound, "{}", home.name);
         assert_eq!(fork.resolve(session.entry_id(four).as_str()).unwrap_err().kind(), ErrorKind::NotFound);
         assert!(home.engine.branch(&mut fork, four).is_err());
@@ -166,7 +151,7 @@ fn an_export_has_every_entry_once_and_its_labels() {
         let mut session = home.saying(&["1", "2", "3", "4"]);
         let two = saying(&session, "2");
         home.engine.label(&mut session, two, Some("here")).unwrap();
-        let mut fork = home.engine.fork(&session, saying(&session, "4"), &ForkOptions::default()).unwrap();
+        let mut fork = home.fork(&session, saying(&session, "4"));
         let three = saying(&fork, "3");
         home.engine.replace_segment(&mut fork, three, three, "short").unwrap();
         let log = clean(&home.engine.export(&fork).unwrap());
@@ -183,10 +168,7 @@ fn forks_of_forks_have_no_end() {
     for home in homes() {
         let mut session = home.saying(&["0"]);
         for n in 1..70 {
-            session = home
-                .engine
-                .fork(&session, session.log().leaf().unwrap(), &ForkOptions { title: Some("x".into()) })
-                .unwrap();
+            session = home.fork_called(&session, session.log().leaf().unwrap(), Some("x"));
             home.engine.say(&mut session, Say::user(n.to_string())).unwrap();
         }
         assert_eq!(path(&home.reopened(&session)).len(), 70, "{}", home.name);
@@ -201,8 +183,41 @@ fn titles_that_would_hide_the_fork_link_are_refused() {
         let one = saying(&session, "1");
         let long = ForkOptions { title: Some("x".repeat(5000)) };
         assert!(home.engine.fork(&session, one, &long).is_err(), "{}", home.name);
-        let fork = home.engine.fork(&session, one, &ForkOptions { title: Some("x".repeat(4096)) }).unwrap();
+        let fork = home.fork_called(&session, one, Some(&"x".repeat(4096)));
         assert_eq!(path(&home.reopened(&fork)), ["1"]);
-        assert!(home.engine.delete(&session, Children::Orphan, false).is_err());
+        let deleted = home.engine.delete(&session, Children::Orphan, true).unwrap();
+        assert_eq!(deleted.kept[0].forks, [fork.id().clone()], "its header is still found");
     }
+}
+
+#[test]
+fn what_is_torn_at_the_end_of_the_origin_is_no_part_of_a_fork() {
+    let home = jsonl();
+    let session = home.saying(&["1", "2"]);
+    let path = session.location().path.clone().unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, [&whole[..], br#"{"type":"message","id":"torn","parentId":null,"timestamp":"2026"#].concat())
+        .unwrap();
+    let mut origin = home.reopened(&session);
+    let mut fork = home.fork(&origin, saying(&origin, "2"));
+    let own = home.engine.say(&mut fork, Say::user("mine")).unwrap();
+    // The next append cuts the tail off and writes where it was.
+    home.engine.say(&mut origin, Say::user("3")).unwrap();
+    let again = home.reopened(&fork);
+    assert_eq!(again.log().seq_of(own.id.as_str()), Some(own.seq), "nothing came in between");
+}
+
+#[test]
+fn a_fork_is_made_without_reading_its_origin() {
+    let home = jsonl();
+    let origin = home.saying(&["1", "2"]);
+    let path = origin.location().path.clone().unwrap();
+    let mut garbled = std::fs::read(&path).unwrap();
+    let length = garbled.len();
+    garbled[200..].fill(b'x');
+    std::fs::write(&path, &garbled).unwrap();
+    let forked = home.engine.fork(&origin, origin.log().leaf().unwrap(), &ForkOptions::default()).unwrap();
+    let file = std::fs::read(forked.location.path.unwrap()).unwrap();
+    assert!(file.len() < 1024, "{} bytes", file.len());
+    assert!(String::from_utf8(file).unwrap().contains(&format!("\"offset\":{length}")));
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ramus_engine::{Engine, NewSession, Say, Session};
+use ramus_engine::{Engine, ForkOptions, NewSession, Say, Session};
 use ramus_model::{Depth, Log, Record, Seq};
 use ramus_store::{JsonlStore, Layout, LogStore, MemoryStore};
 
@@ -42,6 +42,20 @@ impl Home {
             self.engine.say(&mut session, Say::user(*text)).unwrap();
         }
         session
+    }
+
+    /// A fork of a session, opened.
+    pub(crate) fn fork(&self, origin: &Session, entry: Seq) -> Session {
+        self.fork_called(origin, entry, None)
+    }
+
+    pub(crate) fn fork_called(&self, origin: &Session, entry: Seq, title: Option<&str>) -> Session {
+        let options = ForkOptions { title: title.map(str::to_owned) };
+        let forked = self.engine.fork(origin, entry, &options).unwrap();
+        let fork = self.engine.open_fork(&forked).unwrap();
+        assert_eq!((fork.id(), fork.location(), fork.cwd()), (&forked.id, &forked.location, &*forked.cwd));
+        assert_eq!((fork.title(), fork.lineage().forked_from), (forked.title, Some(forked.origin)));
+        fork
     }
 
     /// The same session opened afresh, as another process would.

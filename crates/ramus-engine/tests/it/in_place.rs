@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ramus_engine::{ForkOptions, Say};
+use ramus_engine::Say;
 use ramus_store::Residence;
 
 use crate::homes::{clean, jsonl, path, saying};
@@ -86,7 +86,7 @@ fn a_fork_copies_the_path_because_the_owner_may_rewrite_the_file() {
     let home = jsonl();
     let name = file(&home, "old.jsonl", V1);
     let session = home.engine.open(&name, "/").unwrap();
-    let fork = home.engine.fork(&session, saying(&session, "two"), &ForkOptions::default()).unwrap();
+    let fork = home.fork(&session, saying(&session, "two"));
     fs::remove_file(&name).unwrap();
     let fork = home.reopened(&fork);
     assert_eq!(path(&fork), ["one", "two"]);
@@ -201,7 +201,7 @@ fn a_fork_of_an_old_file_in_the_home_survives_its_upgrade() {
     fs::write(directory.join("2026-02-16T10-20-30-000Z_old.jsonl"), V1).unwrap();
     let mut origin =
         home.engine.open(directory.join("2026-02-16T10-20-30-000Z_old.jsonl").to_str().unwrap(), "/").unwrap();
-    let fork = home.engine.fork(&origin, saying(&origin, "two"), &ForkOptions::default()).unwrap();
+    let fork = home.fork(&origin, saying(&origin, "two"));
     home.engine.say(&mut origin, Say::user("three")).unwrap();
     assert_eq!(path(&home.reopened(&fork)), ["one", "two"]);
 }

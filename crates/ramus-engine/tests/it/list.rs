@@ -37,7 +37,7 @@ fn sessions_are_listed_newest_first_and_what_is_hidden_is_counted() {
     assert_eq!(home.engine.open("last", "/a").unwrap().id(), last.id());
     let fresh = make("/a", "just started", false);
     assert_eq!(home.engine.open("last", "/a").unwrap().id(), fresh.id(), "a draft counts");
-    let fork = home.engine.fork(&last, last.log().leaf().unwrap(), &ramus_engine::ForkOptions::default()).unwrap();
+    let fork = home.fork(&last, last.log().leaf().unwrap());
     assert_eq!(home.engine.open("last", "/a").unwrap().id(), fork.id(), "so does a fork that nothing was said in yet");
     let nothing = home.engine.open("last", "/nowhere").map(drop).unwrap_err();
     assert_eq!(nothing.kind(), ErrorKind::NotFound);

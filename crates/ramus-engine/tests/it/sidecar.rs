@@ -115,7 +115,7 @@ fn act(home: &Home, session: &mut Session, random: &mut Random, step: usize) {
         4 => drop(engine.replace_segment(session, any, any, "shorter")),
         5 => {
             let fork = engine.fork(session, any, &ForkOptions::default()).unwrap();
-            *session = engine.open(fork.id().as_str(), "/").unwrap();
+            *session = engine.open_fork(&fork).unwrap();
         }
         6..=8 => engine.say(session, Say::assistant(format!("a{step}"))).map(drop).unwrap(),
         _ => engine.say(session, Say::user(format!("q{step}"))).map(drop).unwrap(),

@@ -19,6 +19,9 @@ impl Log {
             }
             return;
         }
+        if envelope.marker == Marker::Gap && self.leave_out(bytes, offset) {
+            return;
+        }
         let index = self.reading.values;
         self.reading.values += 1;
         let seq = Seq::from_index(self.len());
@@ -80,7 +83,7 @@ impl Log {
     }
 
     /// Gives the record its place in the table of ids and says what it is to earlier records.
-    fn name_record(&mut self, id: Option<&[u8]>, index: u64, seq: Seq, line: &[u8]) -> Status {
+    pub(super) fn name_record(&mut self, id: Option<&[u8]>, index: u64, seq: Seq, line: &[u8]) -> Status {
         let Some(id) = id else {
             self.note(FindingKind::MissingId, "the entry has no usable id; one was derived from its position".into());
             self.insert_derived(index, seq);

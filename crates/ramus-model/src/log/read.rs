@@ -29,6 +29,8 @@ pub(super) struct Reading {
     tail: Tail,
     carriage_returns: bool,
     salvaged: usize,
+    /// How many records that were left out may still be stood for; none in a log that is no base.
+    pub(super) gap_budget: usize,
     /// How often an id was used, for those that were used more than once.
     pub(super) duplicates: HashMap<String, u64>,
     /// In a window, whether an entry is the later version of one that may lie before it.

@@ -25,7 +25,7 @@ impl JsonlStore {
         Ok(removed)
     }
 
-    fn size_of(&self, path: &Path) -> Result<u64, StoreError> {
+    pub(super) fn size_of(&self, path: &Path) -> Result<u64, StoreError> {
         Ok(self.fs.stat(path).map_err(|error| StoreError::io("inspect", path, error))?.size)
     }
 

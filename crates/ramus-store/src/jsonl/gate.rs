@@ -4,7 +4,7 @@
 //! removed file would exclude nobody. A file opened in place in the directory of omp is also guarded by omp's own locks.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::JsonlStore;
@@ -88,47 +88,5 @@ impl JsonlStore {
         let path = locks.join(name);
         let lock = self.fs.lock_file(&path).map_err(|error| StoreError::io("lock", &path, error))?;
         Ok((path, lock))
-    }
-
-    /// Makes sure that a directory of this home is there, is a directory, belongs to this user and lets nobody else in.
-    /// Whose it is is looked at once: whoever can change that later can do anything anyway.
-    pub(super) fn own_dir(&self, path: &Path) -> Result<(), StoreError> {
-        self.fs.create_dir(path).map_err(|error| StoreError::io("make", path, error))?;
-        if self.known_dirs().contains(path) {
-            return Ok(());
-        }
-        let mut parts = vec![path];
-        parts.extend(path.ancestors().skip(1).take_while(|part| part.starts_with(&self.root) && *part != self.root));
-        for part in parts {
-            self.check_dir(part)?;
-        }
-        self.check_root()?;
-        self.known_dirs().insert(path.to_owned());
-        Ok(())
-    }
-
-    fn check_dir(&self, path: &Path) -> Result<(), StoreError> {
-        let stat = self.fs.stat(path).map_err(|error| StoreError::io("inspect", path, error))?;
-        let refuse = |reason| Err(StoreError::Unsafe { path: path.to_owned(), reason });
-        if !stat.is_dir {
-            return refuse("it is a link or a file where a directory of this home should be");
-        }
-        if !stat.is_ours {
-            return refuse("it belongs to another user");
-        }
-        if !stat.is_private {
-            self.fs.make_private(path).map_err(|error| StoreError::io("protect", path, error))?;
-        }
-        Ok(())
-    }
-
-    /// The home itself may be a link that the user made, but what it leads to must be the user's.
-    fn check_root(&self) -> Result<(), StoreError> {
-        let inside = self.root.join(".");
-        let stat = self.fs.stat(&inside).map_err(|error| StoreError::io("inspect", &self.root, error))?;
-        if !stat.is_ours {
-            return Err(StoreError::Unsafe { path: self.root.clone(), reason: "it belongs to another user" });
-        }
-        Ok(())
     }
 }

@@ -9,6 +9,7 @@ use crate::store::{Location, Residence};
 
 impl JsonlStore {
     pub(super) fn list_files(&self) -> Result<Vec<Location>, StoreError> {
+        self.check_home()?;
         let mut found = Vec::new();
         self.list_directory(&self.drafts(), Residence::Draft, &mut found)?;
         for entry in self.entries(&self.sessions())? {
@@ -19,7 +20,12 @@ impl JsonlStore {
         Ok(found)
     }
 
-    fn list_directory(&self, path: &Path, residence: Residence, found: &mut Vec<Location>) -> Result<(), StoreError> {
+    pub(super) fn list_directory(
+        &self,
+        path: &Path,
+        residence: Residence,
+        found: &mut Vec<Location>,
+    ) -> Result<(), StoreError> {
         for entry in self.entries(path)? {
             let id = entry.name.to_str().filter(|_| !entry.is_dir).and_then(layout::id_in_file_name);
             if let Some(id) = id {

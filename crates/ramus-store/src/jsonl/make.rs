@@ -59,6 +59,14 @@ impl JsonlStore {
         })
     }
 
+    /// Makes a file, in place of one that has its name.
+    pub(super) fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        let new = path.with_file_name(unfinished());
+        self.publish(&new, path, bytes, || {
+            self.fs.rename(&new, path).map_err(|error| StoreError::io("replace", path, error))
+        })
+    }
+
     /// Replaces a file by one with other content, if it is still the one that was read; the old one keeps a name of its
     /// own if it is to be backed up.
     pub(super) fn replace(

@@ -29,7 +29,7 @@ pub(crate) fn measure(directory: &Path) -> io::Result<()> {
         let start = Instant::now();
         let fork = engine.fork(&origin, leaf, &ForkOptions::default()).map_err(io::Error::other)?;
         best = best.min(start.elapsed());
-        let path = fork.location().path.clone().ok_or_else(|| io::Error::other("the fork has no file"))?;
+        let path = fork.location.path.clone().ok_or_else(|| io::Error::other("the fork has no file"))?;
         bytes = std::fs::metadata(path)?.len();
         black_box(fork);
     }

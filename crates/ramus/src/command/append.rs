@@ -85,7 +85,7 @@ fn batch(
     if appended.is_sibling {
         mention_sibling(invocation, session.leaves().len())?;
     }
-    invocation.mention(session)
+    invocation.finish(session)
 }
 
 fn stream(
@@ -117,7 +117,8 @@ fn stream(
             follow(session, at, &appended);
         }
     }
-    Ok(())
+    invocation.engine.end_turn(session)?;
+    invocation.remember(session.location())
 }
 
 /// A cursor goes on with the last entry that others can hang from.

@@ -36,7 +36,7 @@ impl Branch {
             None => invocation.engine.branch(&mut session, entry)?,
             Some(summary) => invocation.engine.branch_with_summary(&mut session, Some(entry), summary)?,
         };
-        invocation.mention(&session)?;
+        invocation.finish(&mut session)?;
         tell_leaf(invocation, Some(&leaf))?;
         Ok(Exit::Done)
     }

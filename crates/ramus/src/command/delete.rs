@@ -4,6 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 
 use clap::Args;
 use ramus_engine::{Children, Deleted, Session};
+use ramus_model::SessionId;
 use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
@@ -11,8 +12,9 @@ use crate::invocation::Invocation;
 use crate::render::{Text, json, quantity, style};
 
 const EXAMPLES: &str = "\
-Only sessions of the home can be deleted, and none that others were forked from. Sessions that it spawned stay unless \
---cascade is given. On a terminal you are asked; everywhere else --yes is needed.
+Only sessions of the home can be deleted. What sessions that were forked from it show of it is kept for them, and goes \
+with the last of them; everything else is gone. Sessions that it spawned stay unless --cascade is given. On a terminal \
+you are asked; everywhere else --yes is needed.
 
 Examples:
   ramus delete 0190 --dry-run
@@ -46,7 +48,11 @@ impl Delete {
         }
         let deleted = invocation.engine.delete(&session, self.children(), self.dry_run)?;
         if invocation.screen.wants_json() {
-            let children: Vec<&str> = deleted.children.iter().map(|id| id.as_str()).collect();
+            let ids = |ids: &[SessionId]| -> Vec<String> { ids.iter().map(ToString::to_string).collect() };
+            let kept = deleted
+                .kept
+                .iter()
+                .map(|base| json!({"session": base.session.as_str(), "bytes": base.bytes, "forks": ids(&base.forks)}));
             invocation.screen.json(json::members(json!({
                 "removed": {
                     "session": deleted.session.as_str(),
@@ -56,7 +62,8 @@ impl Delete {
                     "bytes": deleted.removed.bytes,
                     "workspace": null,
                 },
-                "children": children,
+                "children": ids(&deleted.children),
+                "kept": kept.collect::<Vec<_>>(),
                 "dry_run": self.dry_run,
             })))?;
         } else {
@@ -79,6 +86,11 @@ impl Delete {
         let verb = if self.dry_run { "would remove" } else { "removed" };
         text.plain(&format!("{verb} session ")).styled(style::ID, deleted.session.as_str());
         text.plain(&format!(", {}", quantity::size(deleted.removed.bytes))).end();
+        for base in &deleted.kept {
+            let forks = quantity::count(base.forks.len(), "session was forked from it", "sessions were forked from it");
+            let keep = if self.dry_run { "would keep" } else { "kept" };
+            text.plain(&format!("{forks}: {keep} {} that they show", quantity::size(base.bytes))).end();
+        }
         if !deleted.children.is_empty() {
             let (one, many) = match self.children() {
                 Children::Orphan => ("session that it spawned stays", "sessions that it spawned stay"),

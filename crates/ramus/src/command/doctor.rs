@@ -6,7 +6,7 @@ use ramus_store::{Leftover, LeftoverKind};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Exit;
-use crate::invocation::{Invocation, session_name};
+use crate::invocation::Invocation;
 use crate::render::{Text, json, quantity, recovery, style};
 
 const EXAMPLES: &str = "\
@@ -41,7 +41,10 @@ pub(crate) struct Doctor {
 impl Doctor {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let worst = match &self.session {
-            Some(session) => self.examine_one(invocation, &session_name(session)?)?,
+            Some(session) => {
+                let name = invocation.session_name(session)?;
+                self.examine_one(invocation, &name)?
+            }
             None => self.examine_all(invocation)?,
         };
         Ok(if worst.is_sound() { Exit::Done } else { Exit::Partial })

@@ -38,11 +38,12 @@ impl Fork {
             })?,
         };
         let fork = invocation.engine.fork(&origin, entry, &ForkOptions { title: self.title.clone() })?;
+        invocation.remember(&fork.location)?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({"session": json::brief_session(&fork)})))?;
+            invocation.screen.json(json::members(json!({"session": json::forked(&fork)})))?;
         } else {
             let mut text = Text::new();
-            text.plain(fork.id().as_str()).end();
+            text.plain(fork.id.as_str()).end();
             invocation.screen.text(&text)?;
         }
         Ok(Exit::Done)

@@ -29,7 +29,7 @@ impl Label {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let (mut session, entry) = invocation.entry(&self.entry)?;
         let written = invocation.engine.label(&mut session, entry, self.name.as_deref())?;
-        invocation.mention(&session)?;
+        invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {
             invocation.screen.json(json::written(&written))?;
             return Ok(Exit::Done);

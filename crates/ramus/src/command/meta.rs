@@ -37,7 +37,7 @@ impl Meta {
         let (changes, asked) = self.sort()?;
         if !changes.is_empty() {
             invocation.engine.set_metadata(&mut session, changes)?;
-            invocation.mention(&session)?;
+            invocation.finish(&mut session)?;
         }
         let shown = select(&session, &asked)?;
         if invocation.screen.wants_json() {

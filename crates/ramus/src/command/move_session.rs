@@ -31,7 +31,7 @@ impl Move {
         let mut session = invocation.session(&self.session)?;
         let cwd = invocation.directory(&self.cwd)?;
         invocation.engine.move_to(&mut session, &cwd)?;
-        invocation.mention(&session)?;
+        invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {
             invocation.screen.json(json::members(json!({"session": json::brief_session(&session)})))?;
         } else {

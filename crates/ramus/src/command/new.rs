@@ -64,7 +64,9 @@ impl New {
             invocation.screen.warn("the session is kept in memory only and ends with this command")?;
             session
         } else {
-            invocation.engine.create(new)?
+            let session = invocation.engine.create(new)?;
+            invocation.remember(session.location())?;
+            session
         };
         if invocation.screen.wants_json() {
             invocation.screen.json(json::members(json!({"session": json::brief_session(&session)})))?;

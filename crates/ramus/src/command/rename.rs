@@ -25,7 +25,7 @@ impl Rename {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let mut session = invocation.session(&self.session)?;
         let written = invocation.engine.rename(&mut session, &self.title)?;
-        invocation.mention(&session)?;
+        invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {
             invocation.screen.json(json::written(&written))?;
         } else {

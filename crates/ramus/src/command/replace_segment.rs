@@ -35,7 +35,7 @@ impl ReplaceSegment {
         let mut session = invocation.session(&self.session)?;
         let (first, last) = (session.resolve(&self.first)?, session.resolve(&self.last)?);
         let replaced = invocation.engine.replace_segment(&mut session, first, last, &self.text)?;
-        invocation.mention(&session)?;
+        invocation.finish(&mut session)?;
         let ids = |ids: &[EntryId]| ids.iter().map(|id| id.as_str().to_owned()).collect::<Vec<_>>();
         if invocation.screen.wants_json() {
             invocation.screen.json(json::members(json!({

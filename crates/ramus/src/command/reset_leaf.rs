@@ -24,7 +24,7 @@ impl ResetLeaf {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let mut session = invocation.session(&self.session)?;
         invocation.engine.reset_leaf(&mut session)?;
-        invocation.mention(&session)?;
+        invocation.finish(&mut session)?;
         tell_leaf(invocation, None)?;
         Ok(Exit::Done)
     }

@@ -44,7 +44,7 @@ impl Say {
         };
         let say = ramus_engine::Say { role: role.into(), text: self.text.clone() };
         let written = invocation.engine.say(&mut session, say)?;
-        invocation.mention(&session)?;
+        invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {
             invocation.screen.json(json::written(&written))?;
         } else {

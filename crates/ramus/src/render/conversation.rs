@@ -1,6 +1,6 @@
 //! A conversation as people read it: who said what, tools folded to a line, summaries marked.
 
-use ramus_engine::{Session, SessionInfo};
+use ramus_engine::{Session, SessionInfo, SessionStatus};
 use ramus_model::message::{Message, Part};
 use ramus_model::{Kind, Role, Seq};
 
@@ -37,7 +37,8 @@ pub(crate) struct Conversation {
 impl Conversation {
     pub(crate) fn new(session: &Session, width: usize, wrap: bool) -> Self {
         let log = session.log();
-        let ids: Vec<&str> = log.seqs().map(|seq| log.id(seq)).collect();
+        // What is not shown needs no telling apart.
+        let ids: Vec<&str> = log.seqs().map(|seq| if log.belongs(seq) { log.id(seq) } else { "" }).collect();
         Self { unique: short_id::unique_lengths(&ids), glyphs: glyphs::of_terminal(), width, wrap }
     }
 
@@ -49,6 +50,9 @@ impl Conversation {
             quantity::count(info.entries, "entry", "entries"),
             quantity::count(branches, "branch", "branches"),
         ];
+        if let SessionStatus::Running(runner) = info.status {
+            facts.push(format!("running (process {})", runner.pid));
+        }
         facts.extend(info.model.clone());
         facts.extend(quantity::money(info.usage.cost_micros));
         if info.updated_millis > 0 {

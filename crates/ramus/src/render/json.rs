@@ -1,6 +1,6 @@
 //! What programs are told: sessions, messages and entries as JSON objects.
 
-use ramus_engine::{Session, SessionInfo, View, Written};
+use ramus_engine::{Forked, Session, SessionInfo, View, Written};
 use ramus_model::{EntryId, Origin};
 use ramus_store::Residence;
 use serde_json::{Map, Value, json};
@@ -69,6 +69,18 @@ pub(crate) fn brief_session(session: &Session) -> Map<String, Value> {
     }))
 }
 
+/// What is told about a session that was just forked.
+pub(crate) fn forked(fork: &Forked) -> Map<String, Value> {
+    members(json!({
+        "id": fork.id.as_str(),
+        "path": fork.location.path,
+        "cwd": fork.cwd,
+        "title": fork.title,
+        "state": state(fork.location.residence),
+        "forked_from": forked_from(Some(&fork.origin)),
+    }))
+}
+
 /// Where a session stands.
 pub(crate) fn state(residence: Residence) -> &'static str {
     match residence {
@@ -76,6 +88,7 @@ pub(crate) fn state(residence: Residence) -> &'static str {
         Residence::Published => "published",
         Residence::InPlace => "in-place",
         Residence::Memory => "ephemeral",
+        Residence::Base => "base",
     }
 }
 

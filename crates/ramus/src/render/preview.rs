@@ -143,7 +143,7 @@ fn of_custom(raw: Raw<'_>, marker: Marker) -> String {
             let replaced = data.and_then(|data| data.field("replaced")).map_or(0, |ids| ids.items().count());
             format!("{} replaced by {}", quantity::count(replaced, "entry", "entries"), part("replacement"))
         }
-        Marker::Session | Marker::None => text(raw, "customType"),
+        Marker::Gap | Marker::Session | Marker::None => text(raw, "customType"),
     }
 }
 
@@ -160,7 +160,7 @@ fn speaker(record: &Record, message: Option<&Message>, raw: Raw<'_>) -> String {
             Marker::Leaf => "leaf",
             Marker::Meta => "meta",
             Marker::Segment => "replace",
-            Marker::Session | Marker::None => "custom",
+            Marker::Gap | Marker::Session | Marker::None => "custom",
         },
         Kind::Label => "label",
         Kind::TtsrInjection => "rules",

@@ -74,7 +74,7 @@ fn title(info: &SessionInfo, width: usize) -> String {
         (info.archived_at.is_some(), " (archived)"),
         (info.damaged, " (damaged)"),
         (info.status == SessionStatus::Degraded, " (degraded)"),
-        (info.status == SessionStatus::Running, " (running)"),
+        (matches!(info.status, SessionStatus::Running(_)), " (running)"),
     ];
     let marks: String = marks.iter().filter(|(applies, _)| *applies).map(|(_, mark)| *mark).collect();
     let title = clean::one_line(&info.title);

@@ -81,7 +81,8 @@ struct Drawing<'a> {
 impl<'a> Drawing<'a> {
     fn new(session: &'a Session, tree: &'a Tree, width: usize) -> Self {
         let log = session.log();
-        let ids: Vec<&str> = log.seqs().map(|seq| log.id(seq)).collect();
+        // What is not shown needs no telling apart.
+        let ids: Vec<&str> = log.seqs().map(|seq| if log.belongs(seq) { log.id(seq) } else { "" }).collect();
         let unique = short_id::unique_lengths(&ids);
         let mut on_path = vec![false; log.len()];
         let mut id_width = 0;

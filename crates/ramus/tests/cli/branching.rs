@@ -70,12 +70,18 @@ fn a_fork_goes_its_own_way() {
     world.say(&session, "user", "Only in the origin");
     let last = |session: &str| texts(&world, session).pop().unwrap();
     assert_eq!((last(&fork).as_str(), last(&session).as_str()), ("Only in the fork", "Only in the origin"));
-    // What a fork shares with its origin is there when it is exported, and the origin cannot be pulled from under it.
+    // What a fork shares with its origin is there when it is exported, and when the origin is gone.
     world.ok(&["export", &fork, "--to", "pi", "-o", "fork.jsonl", "-q"]);
     assert_eq!(texts(&world, "fork.jsonl"), texts(&world, &fork));
+    let (shown, tree) = (world.ok(&["show", &fork, "--all"]), world.ok(&["tree", &fork, "--all"]));
+    let planned = world.json(&["delete", &session, "--dry-run"]);
+    assert_eq!(planned["kept"][0]["forks"], serde_json::json!([fork]));
     let ran = world.run(&["delete", &session, "--yes"]);
-    assert_eq!(ran.code, 4, "{}", ran.stderr);
-    assert_eq!(texts(&world, &session).len(), 7);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 session was forked from it: kept "), "{}", ran.stderr);
+    assert_eq!((world.ok(&["show", &fork, "--all"]), world.ok(&["tree", &fork, "--all"])), (shown, tree));
+    assert_eq!(world.run(&["show", &session]).code, 3);
+    assert_eq!(world.json(&["list"])["sessions"].as_array().unwrap().len(), 1);
 }
 
 #[test]

@@ -78,3 +78,21 @@ fn the_layout_of_directories_is_a_setting() {
     world.say(&session, "assistant", "published");
     assert!(world.path("home/sessions/-code").is_dir());
 }
+
+#[test]
+fn durability_is_chosen_by_the_user_alone() {
+    let world = World::new();
+    assert_eq!(world.json(&["config", "get", "durability"])["value"], "full");
+    assert_eq!(world.run(&["config", "set", "durability", "never"]).code, 2);
+    world.ok(&["config", "set", "durability", "turn"]);
+    let session = world.session();
+    world.say(&session, "user", "hello");
+    assert_eq!(world.json(&["show", &session])["messages"][0]["text"], "hello");
+    let world = world.with("RAMUS_DURABILITY", "os");
+    assert_eq!(world.json(&["config", "get", "durability"])["source"], "environment");
+    // What a project brings along is not asked.
+    for name in ["config.toml", "ramus.toml", ".ramus.toml"] {
+        world.file(name, "durability = \"full\"\n");
+    }
+    assert_eq!(world.json(&["config", "get", "durability"])["value"], "os");
+}

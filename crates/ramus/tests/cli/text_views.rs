@@ -125,3 +125,18 @@ fn quiet_says_nothing_but_errors() {
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", 0));
     assert!(world.run(&["branch", &format!("{session}@nothing"), "--quiet"]).stderr.starts_with("error: "));
 }
+
+#[test]
+fn a_session_that_is_being_run_says_so() {
+    use ramus_store::{JsonlStore, Layout, LogStore as _};
+    let world = World::new();
+    let session = world.branched();
+    let store = JsonlStore::new(world.path("home"), Layout::Pi);
+    let at = store.list().unwrap().remove(0);
+    let lease = store.lease(&at, 0).unwrap();
+    assert_eq!(world.json(&["list"])["sessions"][0]["status"], "running");
+    assert!(world.ok(&["list"]).contains("(running)"));
+    assert!(world.ok(&["show", &session]).contains(&format!("running (process {})", std::process::id())));
+    drop(lease);
+    assert_eq!(world.json(&["list"])["sessions"][0]["status"], "idle");
+}

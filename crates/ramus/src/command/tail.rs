@@ -1,0 +1,82 @@
+//! `tail`: the last entries of a session, and those that are added while one watches.
+
+use std::time::Duration;
+
+use clap::Args;
+use ramus_engine::Followed;
+use ramus_model::{Depth, Log};
+
+use crate::failure::{Exit, Refusal};
+use crate::invocation::Invocation;
+use crate::render::{Text, preview::Preview, style};
+
+const EXAMPLES: &str = "\
+Prints entries as they are stored: with --json their lines byte for byte, otherwise one line each. With --follow it goes \
+on until it is interrupted or the session is deleted. Of a fork, only its own entries are printed.
+
+Examples:
+  ramus tail last -n 3
+  ramus tail this --follow --json";
+
+/// How often a log that is followed is looked at.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Print the last entries of a session, and follow it
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Tail {
+    /// The session
+    session: String,
+    /// How many entries to start with
+    #[arg(short = 'n', long, default_value_t = 10, value_name = "N")]
+    lines: usize,
+    /// Go on with what is added
+    #[arg(short, long)]
+    follow: bool,
+}
+
+impl Tail {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let session = invocation.session(&self.session)?;
+        let mut follower = invocation.engine.follow(&session, self.lines)?;
+        drop(session);
+        loop {
+            match follower.next_lines()? {
+                Followed::Lines(lines) => {
+                    for line in lines {
+                        print(invocation, &line)?;
+                    }
+                }
+                Followed::StartedOver => invocation.screen.warn("the log was replaced or cut; starting over")?,
+                Followed::Gone => return Err(Refusal::not_found("the session was deleted").into()),
+            }
+            if !self.follow {
+                return Ok(Exit::Done);
+            }
+            invocation.screen.flush()?;
+            pause();
+        }
+    }
+}
+
+fn print(invocation: &mut Invocation<'_>, line: &[u8]) -> anyhow::Result<()> {
+    if invocation.screen.wants_json() {
+        return invocation.screen.data(&[line, b"\n"].concat());
+    }
+    // A log of its own, so that a line is described as it is anywhere else.
+    let log = Log::from_bytes(&[line, b"\n"].concat(), Depth::Envelope);
+    let mut text = Text::new();
+    let width = invocation.screen.width();
+    for (id, record) in log.seqs().filter_map(|seq| Some((log.id(seq), log.record(seq)?))) {
+        let preview = Preview::of_entry(line, record, width);
+        text.styled(style::ID, id).plain(" ").styled(style::speaker(record.kind, record.role), &preview.speaker);
+        text.plain("  ").cut(style::NONE, &preview.text, width).end();
+    }
+    invocation.screen.text(&text)
+}
+
+/// Waits until it is worth looking again.
+#[expect(clippy::disallowed_methods, reason = "a log is a file that others write: there is no event to wait for")]
+fn pause() {
+    std::thread::sleep(PAUSE);
+}
