@@ -11,6 +11,7 @@
 //! # Ok::<(), ramus_engine::EngineError>(())
 //! ```
 
+mod blobs;
 mod clock;
 mod engine;
 mod error;
@@ -18,6 +19,7 @@ mod session;
 pub mod settings;
 mod verb;
 
+pub use blobs::RestoredLines;
 pub use clock::{Clock, SystemClock};
 pub use engine::{Durability, Engine};
 pub use error::{EngineError, ErrorKind};

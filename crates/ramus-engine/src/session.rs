@@ -10,6 +10,7 @@ use ramus_store::{
 };
 use std::sync::Arc;
 
+use crate::blobs::MissingBlobs;
 use crate::error::EngineError;
 
 /// An open session.
@@ -20,6 +21,7 @@ pub struct Session {
     pub(crate) log: Log,
     pub(crate) ahead: ReadAhead,
     pub(crate) notices: Vec<String>,
+    pub(crate) missing: MissingBlobs,
     /// How many entries were looked at for an answer, and none was one.
     pub(crate) unanswered: usize,
     /// Which incarnation of the log was read.
@@ -36,6 +38,7 @@ impl Session {
             log,
             ahead: ReadAhead::default(),
             notices: Vec::new(),
+            missing: MissingBlobs::default(),
             unanswered: 0,
             incarnation,
             writer: None,

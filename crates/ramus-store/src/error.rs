@@ -43,6 +43,21 @@ pub enum StoreError {
         /// How long was waited.
         seconds: u64,
     },
+    /// Blobs are being collected, or written, and it takes long.
+    #[error("another process has been busy with the blobs of this home for {seconds} seconds")]
+    Collecting {
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// A file that may refer to blobs cannot be read, so nothing may be removed.
+    #[error("cannot tell which blobs {} needs; nothing was removed", path.display())]
+    Unmarked {
+        /// The path.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: io::Error,
+    },
     /// Another process runs turns in the session.
     #[error("session {session} is being run by process {}", runner.pid)]
     Running {

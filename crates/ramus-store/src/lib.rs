@@ -16,6 +16,7 @@
 //! # Ok::<(), ramus_store::StoreError>(())
 //! ```
 
+mod blobs;
 mod error;
 pub mod fs;
 mod jsonl;
@@ -24,6 +25,7 @@ mod memory;
 pub mod planted;
 mod store;
 
+pub use blobs::{BlobHold, BlobStore, Collected, Collection, Tally};
 pub use error::StoreError;
 pub use jsonl::{JsonlStore, Layout};
 pub use lines::{ReadAhead, StoreLines};

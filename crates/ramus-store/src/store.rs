@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ramus_model::SessionId;
 
+use crate::blobs::BlobStore;
 use crate::error::StoreError;
 
 /// Where a log is.
@@ -155,6 +156,11 @@ pub trait LogStore: Send + Sync {
 
     /// Keeps damaged bytes of a log, durably, named by their content: the same bytes are kept once.
     fn set_aside(&self, at: &Location, offset: u64, bytes: &[u8], reason: &str) -> Result<SetAside, StoreError>;
+
+    /// Returns where this home keeps blobs. In a home without, lines hold everything themselves.
+    fn blobs(&self) -> Option<&dyn BlobStore> {
+        None
+    }
 }
 
 /// Appends to one log. Whoever writes often keeps one.

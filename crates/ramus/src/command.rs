@@ -11,6 +11,7 @@ mod doctor;
 mod entry;
 mod export;
 mod fork;
+mod gc;
 mod label;
 mod list;
 mod meta;
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Export(export::Export),
     Delete(delete::Delete),
     Doctor(doctor::Doctor),
+    Gc(gc::Gc),
     Config(config::Config),
     Session(session::Session),
     Demo(demo::Demo),
@@ -93,6 +95,7 @@ impl Command {
             Self::Export(export) => export.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),
+            Self::Gc(gc) => gc.run(invocation),
             Self::Config(config) => config.run(invocation),
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),

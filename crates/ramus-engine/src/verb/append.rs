@@ -57,10 +57,14 @@ impl Engine {
             return Ok(Appended::default());
         }
         self.make_writable(session)?;
+        let external = self.externalise(session, drafts);
+        // Blobs come before the lines that refer to them, and no collection comes in between.
+        let _hold = self.keep_blobs(&external.blobs)?;
         for _ in 0..ATTEMPTS {
-            let batch = self.plan_batch(session, drafts, cursor)?;
+            let batch = self.plan_batch(session, &external.drafts, cursor)?;
             match self.write(session, &batch.bytes) {
                 Ok(()) => {
+                    self.keep_blobs_late(&external.blobs)?;
                     self.publish_if_answered(session);
                     return Ok(self.report(session, &batch));
                 }

@@ -24,6 +24,8 @@ pub struct Deleted {
     pub session: SessionId,
     /// The files and bytes, those of children included when they went.
     pub removed: Removed,
+    /// How many blobs nothing else refers to. They stay until `gc` collects them.
+    pub blobs: u64,
     /// The sessions it spawned, and theirs.
     pub children: Vec<SessionId>,
 }
@@ -49,6 +51,8 @@ impl Engine {
             going.extend(spawned.iter().map(|kin| &kin.location));
         }
         refuse_while_forked(&kin, &going)?;
+        // A session that cannot be read must not keep others from being deleted; `gc` will look again anyway.
+        let blobs = self.blobs_only_of(&going).unwrap_or_default();
         let mut removed = Removed::default();
         // Children first: when something fails half-way, what is left still has its parent.
         for location in going.into_iter().rev() {
@@ -57,7 +61,7 @@ impl Engine {
             removed.bytes += part.bytes;
         }
         let children = spawned.iter().map(|kin| kin.location.id.clone()).collect();
-        Ok(Deleted { session: session.id().clone(), removed, children })
+        Ok(Deleted { session: session.id().clone(), removed, blobs, children })
     }
 
     fn kin(&self) -> Result<Vec<Kin>, EngineError> {

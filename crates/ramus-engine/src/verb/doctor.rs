@@ -44,7 +44,7 @@ impl Diagnosis {
 impl Engine {
     /// Examines one session.
     pub fn doctor(&self, reference: &str, cwd: &str) -> Result<Diagnosis, EngineError> {
-        Ok(diagnose(&self.open_at(reference, cwd, Depth::Whole)?))
+        diagnose(&self.open_at(reference, cwd, Depth::Whole)?)
     }
 
     /// Examines every session of the home. A session that cannot be opened is reported with the others.
@@ -53,15 +53,16 @@ impl Engine {
         let all = known.iter().map(|location| {
             let session = location.id.to_string();
             let outcome =
-                load_among(&self.store, location.clone(), Depth::Whole, &known).map(|session| diagnose(&session));
+                load_among(&self.store, location.clone(), Depth::Whole, &known).and_then(|session| diagnose(&session));
             Examined { session, outcome }
         });
         Ok(all.collect())
     }
 }
 
-fn diagnose(session: &Session) -> Diagnosis {
-    let findings = session.log().findings().to_vec();
+fn diagnose(session: &Session) -> Result<Diagnosis, EngineError> {
+    let mut findings = session.log().findings().to_vec();
+    findings.extend(session.findings_about_blobs()?);
     let count = |kinds: &[FindingKind]| findings.iter().filter(|finding| kinds.contains(&finding.kind)).count();
     let unreadable = count(&[
         FindingKind::DamagedLine,
@@ -70,7 +71,7 @@ fn diagnose(session: &Session) -> Diagnosis {
         FindingKind::OversizedLine,
         FindingKind::NotAnEntry,
     ]);
-    Diagnosis {
+    Ok(Diagnosis {
         session: session.id().to_string(),
         path: session.location().path.clone(),
         entries: session.log().own_len(),
@@ -78,5 +79,5 @@ fn diagnose(session: &Session) -> Diagnosis {
         unreadable,
         findings,
         more_findings: session.log().more_findings(),
-    }
+    })
 }

@@ -29,7 +29,7 @@ impl JsonlStore {
         Ok(())
     }
 
-    fn entries(&self, path: &Path) -> Result<Vec<crate::fs::DirEntry>, StoreError> {
+    pub(super) fn entries(&self, path: &Path) -> Result<Vec<crate::fs::DirEntry>, StoreError> {
         match self.fs.list(path) {
             // A home that nothing was written to yet is empty, not broken.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

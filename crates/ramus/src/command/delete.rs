@@ -51,7 +51,7 @@ impl Delete {
                 "removed": {
                     "session": deleted.session.as_str(),
                     "files": deleted.removed.files,
-                    "blobs": 0,
+                    "blobs": deleted.blobs,
                     "snapshots": 0,
                     "bytes": deleted.removed.bytes,
                     "workspace": null,
@@ -79,6 +79,12 @@ impl Delete {
         let verb = if self.dry_run { "would remove" } else { "removed" };
         text.plain(&format!("{verb} session ")).styled(style::ID, deleted.session.as_str());
         text.plain(&format!(", {}", quantity::size(deleted.removed.bytes))).end();
+        if deleted.blobs > 0 {
+            let count = usize::try_from(deleted.blobs).unwrap_or(usize::MAX);
+            let blobs =
+                quantity::count(count, "blob that only it refers to stays", "blobs that only it refers to stay");
+            text.plain(&format!("{blobs} until `ramus gc`")).end();
+        }
         if !deleted.children.is_empty() {
             let (one, many) = match self.children() {
                 Children::Orphan => ("session that it spawned stays", "sessions that it spawned stay"),
