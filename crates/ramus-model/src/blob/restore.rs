@@ -113,20 +113,20 @@ impl Restoring<'_, '_> {
     fn texts(&mut self, object: &Visited, edits: &mut Vec<Edit>) {
         let members = &object.members;
         let Some(names) = value(self.line, &members.blob) else { return };
-        let mut complete = true;
+        let mut restored = 0;
         for (name, range) in texts(self.line, object.place, members) {
             let Some(hash) = names.field(name).and_then(|hash| plain_hash(hash.bytes(), HASH_PREFIX)) else { continue };
-            let Some(full) = self.read(hash) else {
-                complete = false;
-                continue;
-            };
+            let Some(full) = self.read(hash) else { continue };
+            restored += 1;
             let (with, lines) = cut::spell(&full);
             edits.push(Edit { range, with });
             if let Some(count) = members.line_count.clone().filter(|_| name == "content") {
                 edits.push(Edit { range: count, with: lines.to_string().into_bytes() });
             }
         }
-        if let Some(range) = members.blob_and_comma.clone().filter(|_| complete) {
+        // What it names is back, so nobody needs it; whatever else it says is not ours.
+        let is_done = restored > 0 && names.fields().count() == restored;
+        if let Some(range) = members.blob_and_comma.clone().filter(|_| is_done) {
             edits.push(Edit { range, with: Vec::new() });
         }
     }

@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 128;
 const TRANSIENT: [&[u8]; 2] = [b"\"partialJson\"", b"\"jsonlEvents\""];
 
 /// Members whose content belongs to someone else.
-const OPAQUE: [&[u8]; 2] = [b"\"arguments\"", b"\"input\""];
+const OPAQUE: [&[u8]; 3] = [b"\"arguments\"", b"\"input\"", b"\"ramusBlob\""];
 
 /// What an object is to the line it stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
