@@ -335,3 +335,17 @@ fn collecting_beside_writers_loses_nothing() {
         assert!(store.fetch(blob(&format!("blob {number}")).hash()).unwrap().is_some(), "{number}");
     }
 }
+
+#[cfg(feature = "planted")]
+#[test]
+fn a_collection_that_ignores_drafts_is_noticed() {
+    use ramus_store::planted::{Bug, plant};
+    let (_directory, store) = jsonl();
+    let blob = blob("draft");
+    store.put(&blob).unwrap();
+    log(&store, "s1", &reference(blob.hash()));
+    plant(Some(Bug::CollectIgnoresDrafts));
+    assert_eq!(collect(&store, 2 * DAY).trashed.count, 1);
+    plant(None);
+    assert_eq!(collect(&store, 2 * DAY).restored.count, 1);
+}
