@@ -139,11 +139,14 @@ impl EngineError {
                 StoreError::Moved { .. } | StoreError::Replaced { .. } | StoreError::Exists { .. } => {
                     ErrorKind::Conflict
                 }
-                StoreError::Busy { .. } | StoreError::ForksBusy { .. } | StoreError::Running { .. } => ErrorKind::Busy,
+                StoreError::Busy { .. }
+                | StoreError::ForksBusy { .. }
+                | StoreError::Running { .. }
+                | StoreError::Collecting { .. } => ErrorKind::Busy,
                 StoreError::Full { .. } => ErrorKind::Full,
                 StoreError::Latched { .. } => ErrorKind::Degraded,
                 StoreError::Denied { .. } | StoreError::Unsafe { .. } => ErrorKind::Denied,
-                StoreError::Unconfirmed { .. } | StoreError::Io { .. } => ErrorKind::Io,
+                StoreError::Unconfirmed { .. } | StoreError::Unmarked { .. } | StoreError::Io { .. } => ErrorKind::Io,
             },
         }
     }
@@ -175,6 +178,9 @@ impl EngineError {
             Self::Store(StoreError::Running { .. }) => Some(
                 "watch it, fork it, or wait until it is done; the right to run is free when the process ends".into(),
             ),
+            Self::Store(StoreError::Unmarked { .. }) => {
+                Some("make the file readable, or move it out of the home, and try again".into())
+            }
             Self::Store(StoreError::Full { .. }) => Some("nothing was written; free some space and try again".into()),
             _ => None,
         }

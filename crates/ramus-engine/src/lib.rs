@@ -11,6 +11,7 @@
 //! # Ok::<(), ramus_engine::EngineError>(())
 //! ```
 
+mod blobs;
 mod clock;
 mod engine;
 mod error;
@@ -21,6 +22,7 @@ mod shared;
 mod sidecar;
 mod verb;
 
+pub use blobs::RestoredLines;
 pub use clock::{Clock, SystemClock};
 pub use engine::{Durability, Engine};
 pub use error::{EngineError, ErrorKind};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use ramus_model::{Finding, FindingKind, Severity};
 use ramus_store::Location;
 
+use crate::error::EngineError;
 use crate::session::Session;
 
 macro_rules! action_kinds {
@@ -170,6 +171,17 @@ impl RecoveryReport {
         };
         report.judge(log.header().is_none_or(|header| header.synthetic) && log.is_empty());
         report
+    }
+
+    /// Like [`RecoveryReport::of`], with what the session refers to and cannot be had.
+    pub(crate) fn with_blobs(session: &Session) -> Result<Self, EngineError> {
+        let mut report = Self::of(session);
+        let missing = session.findings_about_blobs()?;
+        if !missing.is_empty() {
+            report.findings.extend(missing);
+            report.judge(report.status == RecoveryStatus::Unreadable);
+        }
+        Ok(report)
     }
 
     fn judge(&mut self, is_nothing: bool) {

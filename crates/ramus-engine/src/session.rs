@@ -10,6 +10,7 @@ use ramus_store::{
 };
 use std::sync::Arc;
 
+use crate::blobs::MissingBlobs;
 use crate::error::EngineError;
 use crate::recovery::{Action, RecoveryReport};
 use crate::sidecar::{Described, Found, Sidecar, incarnation_name};
@@ -24,6 +25,7 @@ pub struct Session {
     /// What was done to the file on the way.
     pub(crate) recovered: Vec<Action>,
     pub(crate) notices: Vec<String>,
+    pub(crate) missing: MissingBlobs,
     /// How many entries were looked at for an answer, and none was one.
     pub(crate) unanswered: usize,
     /// Which incarnation of the log was read.
@@ -47,6 +49,7 @@ impl Session {
             ahead: ReadAhead::default(),
             recovered: Vec::new(),
             notices: Vec::new(),
+            missing: MissingBlobs::default(),
             unanswered: 0,
             incarnation,
             writer: None,

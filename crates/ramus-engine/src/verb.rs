@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod follow;
 pub(crate) mod fork;
+pub(crate) mod gc;
 pub(crate) mod info;
 pub(crate) mod label;
 pub(crate) mod list;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::blob::{self, Blob};
 use crate::id::EntryId;
 use crate::json::{Raw, Shape, quote};
 use crate::kind::{Kind, Marker, RAMUS_PREFIX, is_inert};
@@ -92,6 +93,15 @@ impl Body {
         self.members.retain(|(member, _)| *member != name);
         self.members.push((name, value.to_string().into_bytes()));
         self
+    }
+
+    /// Moves what is too large for a line to blobs and drops transient members. None when the body stays as it is.
+    pub fn externalised(&self) -> Option<(Self, Vec<Blob>)> {
+        if !matches!(self.kind(), Kind::Message | Kind::CustomMessage) {
+            return None;
+        }
+        let changed = blob::externalise(&self.to_line(&EntryId::from(""), None, ""))?;
+        Some((Raw::parse(&changed.line).and_then(Self::of_record)?, changed.blobs))
     }
 
     /// Returns the kind.

@@ -61,6 +61,8 @@ finding_kinds! {
     InvalidUtf8 = "invalid-utf8", Damage,
     /// The session this one was forked from is gone or cannot be read.
     MissingOrigin = "missing-origin", Damage,
+    /// A blob that an entry refers to is missing or does not hold what it should.
+    MissingBlob = "missing-blob", Damage,
     /// The last line has no newline but is complete.
     NoFinalNewline = "no-final-newline", Notice,
     /// The file starts with a byte order mark.

@@ -4,6 +4,7 @@
 
 #![expect(clippy::panic, reason = "a violated invariant must stop the fuzzer")]
 
+use crate::blob::{self, Restore};
 use crate::context::{self, provider};
 use crate::json::Raw;
 use crate::log::{Depth, Lines as _, Log};
@@ -26,12 +27,28 @@ pub fn line(bytes: &[u8]) {
             check(Raw::parse(value.bytes()) == Some(value), "an element is not a value");
         }
     }
+    blobs(bytes);
     if let Ok(draft) = Draft::parse(bytes) {
         let line = draft.body.to_line(&EntryId::from("0badcafe"), None, "2026-01-01T00:00:00.000Z");
         check(line.iter().filter(|byte| **byte == b'\n').count() == 1, "an entry is not one line");
         let again = Raw::parse(&line).and_then(crate::Body::of_record);
         let spaced = |body: &crate::Body| body.to_line(&EntryId::from("0badcafe"), None, "2026-01-01T00:00:00.000Z");
         check(again.as_ref().map(spaced) == Some(line), "a body does not survive being written and read");
+    }
+}
+
+/// Checks what leaves a line: it stays JSON, nothing leaves twice, and what is missing is found to be.
+fn blobs(bytes: &[u8]) {
+    let is_json = Raw::parse(bytes).is_some();
+    for what in [Restore::Everything, Restore::Pictures, Restore::Texts] {
+        let restored = blob::restore(bytes, what, &mut |_| None);
+        check(!is_json || Raw::parse(&restored.line).is_some(), "a line without its blobs is not JSON");
+        let restored = blob::restore(bytes, what, &mut |_| Some(b"\xed\xa0\x80\"\n".to_vec()));
+        check(!is_json || Raw::parse(&restored.line).is_some(), "a line with its blobs is not JSON");
+    }
+    if let Some(external) = blob::externalise(bytes) {
+        check(Raw::parse(&external.line).is_some(), "a line that something left is not JSON");
+        check(blob::externalise(&external.line).is_none(), "what left a line leaves it again");
     }
 }
 

@@ -16,6 +16,7 @@
 //! assert_eq!(context.items.len(), 1);
 //! ```
 
+pub mod blob;
 pub mod body;
 pub mod context;
 mod envelope;
@@ -37,6 +38,7 @@ pub mod title;
 pub mod tokens;
 mod tree;
 
+pub use blob::{Blob, BlobHash};
 pub use body::{Body, BodyError, Draft, Parent};
 pub use context::Context;
 pub use finding::{Finding, FindingKind, Severity};

@@ -49,6 +49,21 @@ pub enum StoreError {
         /// How long was waited.
         seconds: u64,
     },
+    /// Blobs are being collected, or written, and it takes long.
+    #[error("another process has been busy with the blobs of this home for {seconds} seconds")]
+    Collecting {
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// A file that may refer to blobs cannot be read, so nothing may be removed.
+    #[error("cannot tell which blobs {} needs; nothing was removed", path.display())]
+    Unmarked {
+        /// The path.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: io::Error,
+    },
     /// Another process runs turns in the session.
     #[error("session {session} is being run by process {}", runner.pid)]
     Running {
@@ -125,6 +140,8 @@ impl StoreError {
             Self::Busy { session, seconds } => Self::Busy { session: session.clone(), seconds: *seconds },
             Self::Running { session, runner } => Self::Running { session: session.clone(), runner: *runner },
             Self::ForksBusy { seconds } => Self::ForksBusy { seconds: *seconds },
+            Self::Collecting { seconds } => Self::Collecting { seconds: *seconds },
+            Self::Unmarked { path, source } => Self::Unmarked { path: path.clone(), source: echo(source) },
             Self::Latched { first } => Self::Latched { first: Arc::clone(first) },
             Self::Unsafe { path, reason } => Self::Unsafe { path: path.clone(), reason },
             Self::Full { path, free, source } => Self::Full { path: path.clone(), free: *free, source: echo(source) },

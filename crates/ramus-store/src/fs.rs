@@ -91,6 +91,12 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Removes a name.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
+    /// Removes an empty directory. Who cannot leaves it: an empty directory harms nobody.
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        let _ = path;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Makes the names in a directory durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 

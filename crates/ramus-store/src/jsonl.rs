@@ -6,7 +6,9 @@
 //! complete, and never takes one that another file has. Directories belong to the user alone; links are not followed.
 
 mod base;
+mod blobs;
 mod breadcrumb;
+mod collect;
 mod delete;
 mod gate;
 mod guard;
@@ -27,10 +29,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use ramus_model::BlobHash;
 use sha2::{Digest as _, Sha256};
 
 pub use layout::Layout;
 
+use crate::blobs::BlobStore;
 use crate::error::StoreError;
 use crate::fs::{Access, FileId, FileSystem, RealFs};
 use crate::planted::{Bug, is_planted};
@@ -52,7 +56,11 @@ pub struct JsonlStore {
     /// Directories that were found to be safe.
     known_dirs: Arc<Mutex<HashSet<PathBuf>>>,
     notices: Arc<Mutex<Vec<String>>>,
+    /// Blobs whose content was seen to be right.
+    known_blobs: Arc<Mutex<KnownBlobs>>,
 }
+
+type KnownBlobs = HashSet<(BlobHash, FileId)>;
 
 impl JsonlStore {
     /// Names a home on the real file system. Nothing is made before something is written.
@@ -62,7 +70,14 @@ impl JsonlStore {
 
     /// Names a home on any file system.
     pub fn with_fs(root: impl Into<PathBuf>, layout: Layout, fs: Arc<dyn FileSystem>) -> Self {
-        Self { root: root.into(), layout, fs, known_dirs: Arc::default(), notices: Arc::default() }
+        Self {
+            root: root.into(),
+            layout,
+            fs,
+            known_dirs: Arc::default(),
+            notices: Arc::default(),
+            known_blobs: Arc::default(),
+        }
     }
 
     /// Returns the directory of this home.
@@ -96,6 +111,24 @@ impl JsonlStore {
         match placement {
             Placement::Draft => self.drafts(),
             Placement::Published => self.sessions().join(self.layout.directory_name(cwd)),
+        }
+    }
+
+    /// Reads a file from `from` to its end; returns which file it was and where it ends.
+    fn read_file(&self, path: &Path, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<(FileId, u64), StoreError> {
+        let file = self.fs.open(path, Access::Read).map_err(|error| StoreError::io("open", path, error))?;
+        let stat = file.stat().map_err(|error| StoreError::io("inspect", path, error))?;
+        let mut buffer = vec![0; CHUNK];
+        let mut position = from;
+        loop {
+            let read = file.read_at(&mut buffer, position).map_err(|error| StoreError::io("read", path, error))?;
+            let Some(chunk) = buffer.get(..read).filter(|chunk| !chunk.is_empty()) else {
+                // A log that was cut ends before where the reading should start.
+                let end = if position == from { from.min(stat.size) } else { position };
+                return Ok((stat.id, end));
+            };
+            take(chunk);
+            position += read as u64;
         }
     }
 
@@ -162,21 +195,8 @@ impl LogStore for JsonlStore {
     }
 
     fn read(&self, at: &Location, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<Position, StoreError> {
-        let path = path_of(at)?;
-        let file = self.fs.open(path, Access::Read).map_err(|error| StoreError::io("open", path, error))?;
-        let stat = file.stat().map_err(|error| StoreError::io("inspect", path, error))?;
-        let mut buffer = vec![0; CHUNK];
-        let mut position = from;
-        loop {
-            let read = file.read_at(&mut buffer, position).map_err(|error| StoreError::io("read", path, error))?;
-            let Some(chunk) = buffer.get(..read).filter(|chunk| !chunk.is_empty()) else {
-                // A log that was cut ends before where the reading should start.
-                let end = if position == from { from.min(stat.size) } else { position };
-                return Ok(Position { incarnation: incarnation(stat.id), end });
-            };
-            take(chunk);
-            position += read as u64;
-        }
+        let (id, end) = self.read_file(path_of(at)?, from, take)?;
+        Ok(Position { incarnation: incarnation(id), end })
     }
 
     fn position(&self, at: &Location) -> Result<Position, StoreError> {
@@ -265,5 +285,9 @@ impl LogStore for JsonlStore {
 
     fn set_aside(&self, at: &Location, offset: u64, bytes: &[u8], reason: &str) -> Result<SetAside, StoreError> {
         self.keep_damage(at, offset, bytes, reason).map_err(|error| self.measured(error))
+    }
+
+    fn blobs(&self) -> Option<&dyn BlobStore> {
+        Some(self)
     }
 }

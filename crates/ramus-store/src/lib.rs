@@ -17,6 +17,7 @@
 //! ```
 
 mod base;
+mod blobs;
 mod breadcrumb;
 mod error;
 pub mod fs;
@@ -28,6 +29,7 @@ mod sidecar;
 mod store;
 
 pub use base::{Bases, Guard};
+pub use blobs::{BlobHold, BlobStore, Collected, Collection, Tally};
 pub use breadcrumb::{Breadcrumb, Breadcrumbs, Terminal};
 pub use error::StoreError;
 pub use fs::Hold;

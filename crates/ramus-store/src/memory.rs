@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ramus_model::SessionId;
+use ramus_model::blob::References;
+use ramus_model::{Blob, BlobHash, SessionId};
 
 use crate::base::{Bases, Guard};
+use crate::blobs::{BlobHold, BlobStore, Collected, Collection};
 use crate::breadcrumb::{Breadcrumb, Breadcrumbs, Terminal};
 use crate::error::StoreError;
 use crate::fs::Hold;
@@ -46,6 +48,9 @@ struct Home {
     breadcrumbs: BTreeMap<Terminal, Breadcrumb>,
     runners: HashMap<SessionId, Runner>,
     incarnations: u128,
+    blobs: BTreeMap<BlobHash, Vec<u8>>,
+    /// How many writers keep collection away.
+    holds: usize,
 }
 
 #[derive(Debug)]
@@ -189,6 +194,57 @@ impl LogStore for MemoryStore {
 
     fn set_aside(&self, _at: &Location, offset: u64, bytes: &[u8], _reason: &str) -> Result<SetAside, StoreError> {
         Ok(SetAside { offset, len: bytes.len() as u64, path: None })
+    }
+
+    fn blobs(&self) -> Option<&dyn BlobStore> {
+        Some(self)
+    }
+}
+
+impl BlobStore for MemoryStore {
+    fn put(&self, blob: &Blob) -> Result<(), StoreError> {
+        self.home().blobs.entry(blob.hash()).or_insert_with(|| blob.bytes().to_vec());
+        Ok(())
+    }
+
+    fn fetch(&self, hash: BlobHash) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.home().blobs.get(&hash).cloned())
+    }
+
+    fn hold(&self) -> Result<Box<dyn BlobHold>, StoreError> {
+        self.home().holds += 1;
+        Ok(Box::new(MemoryHold(self.clone())))
+    }
+
+    /// Memory needs no trash: what nothing refers to is gone with the process anyway.
+    fn collect(&self, collection: Collection) -> Result<Collected, StoreError> {
+        let mut home = self.home();
+        if home.holds > 0 {
+            return Err(StoreError::Collecting { seconds: 0 });
+        }
+        let mut references = References::default();
+        for log in home.logs.values() {
+            references.feed(&log.bytes);
+            references.end();
+        }
+        let mut collected = Collected::default();
+        home.blobs.retain(|hash, bytes| {
+            let stays = references.contains(*hash);
+            let tally = if stays { &mut collected.kept } else { &mut collected.removed };
+            tally.add(bytes.len() as u64);
+            stays || collection.dry_run
+        });
+        Ok(collected)
+    }
+}
+
+struct MemoryHold(MemoryStore);
+
+impl BlobHold for MemoryHold {}
+
+impl Drop for MemoryHold {
+    fn drop(&mut self) {
+        self.0.home().holds -= 1;
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use ramus_model::SessionId;
 
 use crate::base::Bases;
+use crate::blobs::BlobStore;
 use crate::breadcrumb::Breadcrumbs;
 use crate::error::StoreError;
 use crate::sidecar::Sidecars;
@@ -191,6 +192,11 @@ pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
 
     /// Keeps damaged bytes of a log, durably, named by their content: the same bytes are kept once.
     fn set_aside(&self, at: &Location, offset: u64, bytes: &[u8], reason: &str) -> Result<SetAside, StoreError>;
+
+    /// Returns where this home keeps blobs. In a home without, lines hold everything themselves.
+    fn blobs(&self) -> Option<&dyn BlobStore> {
+        None
+    }
 }
 
 /// Appends to one log. Whoever writes often keeps one.

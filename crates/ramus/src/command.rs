@@ -11,6 +11,7 @@ mod doctor;
 mod entry;
 mod export;
 mod fork;
+mod gc;
 mod label;
 mod list;
 mod meta;
@@ -58,6 +59,7 @@ pub(crate) enum Command {
     Delete(delete::Delete),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
+    Gc(gc::Gc),
     Config(config::Config),
     Session(session::Session),
     Demo(demo::Demo),
@@ -99,6 +101,7 @@ impl Command {
             Self::Delete(delete) => delete.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),
             Self::Recover(recover) => recover.run(invocation),
+            Self::Gc(gc) => gc.run(invocation),
             Self::Config(config) => config.run(invocation),
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),

@@ -9,6 +9,7 @@ use ramus_store::{JsonlStore, Location, Residence, Terminal};
 
 use crate::failure::Refusal;
 use crate::home::Home;
+use crate::render::quantity;
 use crate::screen::Screen;
 use crate::target::Target;
 use crate::terminal;
@@ -112,6 +113,19 @@ impl<'s> Invocation<'s> {
         if session.log().is_damaged() {
             let session = Target::parse(argument).session;
             self.screen.warn(&format!("the session is damaged; `ramus doctor {session}` tells what is wrong"))?;
+        }
+        Ok(())
+    }
+
+    /// Says that something that is kept beside the session could not be had.
+    pub(crate) fn mention_missing_blobs(&mut self, session: &Session, argument: &str) -> anyhow::Result<()> {
+        let missing = session.missing_blobs();
+        if !missing.is_empty() {
+            let session = Target::parse(argument).session;
+            let count = quantity::count(missing.len(), "blob is", "blobs are");
+            self.screen.warn(&format!(
+                "{count} missing or damaged; `ramus doctor {session}` tells which entries it is about"
+            ))?;
         }
         Ok(())
     }

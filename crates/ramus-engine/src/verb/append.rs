@@ -69,16 +69,26 @@ impl Engine {
             return Ok(requests.iter().map(|_| Ok(Appended::default())).collect());
         }
         self.make_writable(session)?;
+        let mut blobs = Vec::new();
+        let mut smaller = Vec::with_capacity(requests.len());
+        for (drafts, cursor) in requests {
+            let external = self.externalise(session, drafts);
+            blobs.extend(external.blobs);
+            smaller.push((external.drafts, *cursor));
+        }
+        // Blobs come before the lines that refer to them, and no collection comes in between.
+        let _hold = self.keep_blobs(&blobs)?;
         for _ in 0..ATTEMPTS {
             let mut batch = Batch::after(session);
             let now = self.timestamp();
             let planned: Vec<_> =
-                requests.iter().map(|(drafts, cursor)| self.plan(session, &mut batch, drafts, cursor, &now)).collect();
+                smaller.iter().map(|(drafts, cursor)| self.plan(session, &mut batch, drafts, cursor, &now)).collect();
             if batch.written.is_empty() {
                 return Ok(planned.into_iter().map(|planned| planned.map(|_| Appended::default())).collect());
             }
             match self.write(session, &batch.bytes) {
                 Ok(()) => {
+                    self.keep_blobs_late(&blobs)?;
                     self.publish_if_answered(session);
                     let report = |planned: Planned| self.report(session, &batch, &planned);
                     return Ok(planned.into_iter().map(|planned| planned.map(report)).collect());

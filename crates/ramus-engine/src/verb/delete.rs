@@ -27,6 +27,8 @@ pub struct Deleted {
     pub session: SessionId,
     /// The files and bytes, those of children included when they went.
     pub removed: Removed,
+    /// How many blobs nothing else refers to. They stay until `gc` collects them.
+    pub blobs: u64,
     /// The sessions it spawned, and theirs.
     pub children: Vec<SessionId>,
     /// What was kept because forks read it.
@@ -74,6 +76,8 @@ impl Engine {
             going.extend(spawned.iter().map(|kin| &kin.location));
         }
         let kept = self.keep_for_forks(&family, &going, dry_run)?;
+        // A session that cannot be read must not keep others from being deleted; `gc` will look again anyway.
+        let blobs = self.blobs_only_of(&going).unwrap_or_default();
         let mut removed = Removed::default();
         // Children first: when something fails half-way, what is left still has its parent.
         for location in going.iter().rev() {
@@ -84,7 +88,7 @@ impl Engine {
             take_in(&mut removed, remove_base(self, base, dry_run)?);
         }
         let children = spawned.iter().map(|kin| kin.location.id.clone()).collect();
-        Ok(Deleted { session: session.id().clone(), removed, children, kept })
+        Ok(Deleted { session: session.id().clone(), removed, blobs, children, kept })
     }
 
     /// Writes a base for each session that goes and that others stand on.

@@ -35,7 +35,7 @@ pub enum Treatment {
 impl Engine {
     /// Examines one session. Changes nothing.
     pub fn doctor(&self, reference: &str, cwd: &str) -> Result<RecoveryReport, EngineError> {
-        Ok(RecoveryReport::of(&self.open_at(reference, cwd, Depth::Whole)?))
+        RecoveryReport::with_blobs(&self.open_at(reference, cwd, Depth::Whole)?)
     }
 
     /// Examines every session of the home, one after the other. One that cannot be opened or repaired is reported with
@@ -44,7 +44,7 @@ impl Engine {
         let known = self.store.list()?;
         let examine = |location: &Location| match treatment {
             Treatment::LookOnly => load_among(&self.store, location.clone(), Depth::Whole, &known)
-                .map(|session| RecoveryReport::of(&session)),
+                .and_then(|session| RecoveryReport::with_blobs(&session)),
             Treatment::Repair => self.repair_at(location.clone()),
         };
         let all =

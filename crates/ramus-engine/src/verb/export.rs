@@ -1,5 +1,6 @@
 //! `export`: a session as one version 3 file that stands on its own, for pi and omp.
 
+use ramus_model::blob::Restore;
 use ramus_model::json::Raw;
 use ramus_model::{CURRENT_VERSION, Header, RamusHeader, Seq, migrate};
 
@@ -10,14 +11,16 @@ use crate::verb::fork::copied_path;
 
 impl Engine {
     /// Writes the session as a version 3 file. A session that stands on its own is copied byte for byte, old versions
-    /// upgraded; a fork gets the path it shares with its origin in front of its own entries.
+    /// upgraded; a fork gets the path it shares with its origin in front of its own entries. Pictures that are blobs
+    /// here are in the lines there.
     pub fn export(&self, session: &Session) -> Result<Vec<u8>, EngineError> {
         let bytes = self.whole_file(session)?;
         let Some(header) = session.log().header().filter(|header| !header.synthetic) else {
             return Err(EngineError::Corrupt("the session has no header; there is nothing to export".into()));
         };
         if header.ramus.forked_from.is_none() {
-            return Ok(if migrate::is_needed(session.log()) { migrate::upgrade(session.log(), &bytes) } else { bytes });
+            let whole = if migrate::is_needed(session.log()) { migrate::upgrade(session.log(), &bytes) } else { bytes };
+            return Ok(with_pictures(session, whole));
         }
         let standalone = Header {
             version: CURRENT_VERSION,
@@ -33,8 +36,18 @@ impl Engine {
         let shared = load_shared(session, &[])?;
         let mut out = copied_path(&shared, fork_point(&shared, session)?, standalone.to_line())?;
         out.extend(own_entries(&bytes));
-        Ok(out)
+        Ok(with_pictures(session, out))
     }
+}
+
+/// The file with its pictures inside: other programs do not know where our blobs are. Cut texts stay cut, as those
+/// programs would have cut them.
+fn with_pictures(session: &Session, bytes: Vec<u8>) -> Vec<u8> {
+    let lines =
+        bytes.split_inclusive(|byte| *byte == b'\n').map(|line| session.restored(line.into(), Restore::Pictures));
+    let mut out = Vec::with_capacity(bytes.len());
+    lines.for_each(|line| out.extend_from_slice(&line));
+    out
 }
 
 /// The entry of the origin that the fork continues from.

@@ -66,6 +66,8 @@ impl Engine {
             ramus: RamusHeader { owner, engine: Some(engine_version()), ..ramus },
             synthetic: false,
         };
+        // The copy may outlive the lines it was made from, and their blobs must not go in between.
+        let _hold = self.store.blobs().filter(|_| by_copy).map(|blobs| blobs.hold()).transpose()?;
         let mut bytes = header.to_line();
         if by_copy {
             bytes = copied_path(origin, entry, bytes)?;

@@ -1,5 +1,6 @@
 //! `messages`: the conversation along a path, in pages.
 
+use ramus_model::blob::Restore;
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
 use ramus_model::{EntryId, Kind, Record, Seq, tokens};
@@ -103,7 +104,7 @@ impl Session {
 
     /// Returns one entry as a message under `parent`; none when it does not show as one.
     pub fn view(&self, seq: Seq, parent: Option<Seq>) -> Result<Option<View>, EngineError> {
-        let line = self.line(seq)?;
+        let line = self.restored(self.line(seq)?.into(), Restore::Everything);
         let Some(raw) = Raw::parse(&line) else { return Ok(None) };
         let Some(message) = Message::of_entry(raw) else { return Ok(None) };
         let reported = message.answer.as_ref().and_then(|answer| answer.usage).map(|usage| usage.output);

@@ -32,7 +32,7 @@ impl Engine {
 
     pub(crate) fn repair_at(&self, location: Location) -> Result<RecoveryReport, EngineError> {
         let mut session = load(&self.store, location, Depth::Whole)?;
-        let first = RecoveryReport::of(&session);
+        let first = RecoveryReport::with_blobs(&session)?;
         if !session.log().is_damaged() && session.log().tail() == Tail::Ended {
             return Ok(first);
         }
@@ -40,7 +40,7 @@ impl Engine {
         for _ in 0..ATTEMPTS {
             let (bytes, position) = self.read_all(session.location())?;
             let Some(step) = self.next_step(&session, &bytes, &mut course)? else {
-                return Ok(course.conclude(first, RecoveryReport::of(&session), &bytes));
+                return Ok(course.conclude(first, RecoveryReport::with_blobs(&session)?, &bytes));
             };
             match self.take(&mut session, &bytes, position, step) {
                 Ok(actions) => course.took(&bytes, actions),

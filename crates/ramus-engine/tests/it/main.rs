@@ -4,6 +4,7 @@
 mod append;
 mod base;
 mod bit_rot;
+mod blobs;
 mod branch;
 mod degraded;
 mod fork;

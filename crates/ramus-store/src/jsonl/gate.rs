@@ -15,7 +15,7 @@ use crate::planted::{Bug, is_planted};
 use crate::store::{Location, Residence};
 
 /// How long a writer waits for the gate before it gives up.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The gate of one log.
 pub(super) struct Gate {

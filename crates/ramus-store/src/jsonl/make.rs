@@ -1,6 +1,7 @@
 //! Making and replacing whole files, so that a failure leaves no trace: a file is complete and durable before it takes
 //! its name.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,12 @@ pub(super) const UNFINISHED: &str = ".new-";
 /// A name for a file that is not complete yet: nobody else's, and not that of a log.
 pub(super) fn unfinished() -> String {
     format!("{UNFINISHED}{}", uuid::Uuid::new_v4().simple())
+}
+
+/// Says whether a name is one of [`unfinished`], alone or behind another.
+pub(super) fn is_unfinished(name: &OsStr) -> bool {
+    let name = name.to_str().and_then(|name| name.rsplit_once(".new-"));
+    name.is_some_and(|(_, id)| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 impl JsonlStore {

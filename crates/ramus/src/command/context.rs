@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use ramus_engine::Session;
+use ramus_model::blob::Restore;
 use ramus_model::context::{Context as Built, Item, provider, render};
 use ramus_model::json::{Raw, quote};
 use ramus_model::message::Message;
@@ -58,8 +59,9 @@ impl Context {
         let leaf = entry.or_else(|| session.log().leaf());
         let context = session.context(leaf)?;
         let messages = self.messages(&session, &context)?;
-        let tokens = tokens::of_context(session.log(), &context, &session.lines())?;
+        let tokens = tokens::of_context(session.log(), &context, &session.restored_lines(Restore::Texts))?;
         invocation.mention_damage(&session, &self.target)?;
+        invocation.mention_missing_blobs(&session, &self.target)?;
         if invocation.screen.wants_json() {
             let line = to_json(&session, &context, &messages, tokens);
             invocation.screen.data(&line)?;
@@ -72,13 +74,14 @@ impl Context {
 
     fn messages(&self, session: &Session, context: &Built) -> anyhow::Result<Messages> {
         let mut bytes = Vec::new();
+        let lines = session.restored_lines(Restore::Everything);
         let entries = match self.dialect {
             Dialect::V3 => {
-                render::messages(session.log(), context, &session.lines(), &mut bytes)?;
+                render::messages(session.log(), context, &lines, &mut bytes)?;
                 context.items.iter().map(|item: &Item| Some(item.seq())).collect()
             }
             Dialect::Provider => {
-                let outgoing = provider::messages(session.log(), context, &session.lines())?;
+                let outgoing = provider::messages(session.log(), context, &lines)?;
                 provider::write(&outgoing, &mut bytes);
                 outgoing.iter().map(|message| message.entry).collect()
             }

@@ -57,7 +57,7 @@ impl Delete {
                 "removed": {
                     "session": deleted.session.as_str(),
                     "files": deleted.removed.files,
-                    "blobs": 0,
+                    "blobs": deleted.blobs,
                     "snapshots": 0,
                     "bytes": deleted.removed.bytes,
                     "workspace": null,
@@ -90,6 +90,12 @@ impl Delete {
             let forks = quantity::count(base.forks.len(), "session was forked from it", "sessions were forked from it");
             let keep = if self.dry_run { "would keep" } else { "kept" };
             text.plain(&format!("{forks}: {keep} {} that they show", quantity::size(base.bytes))).end();
+        }
+        if deleted.blobs > 0 {
+            let count = usize::try_from(deleted.blobs).unwrap_or(usize::MAX);
+            let blobs =
+                quantity::count(count, "blob that only it refers to stays", "blobs that only it refers to stay");
+            text.plain(&format!("{blobs} until `ramus gc`")).end();
         }
         if !deleted.children.is_empty() {
             let (one, many) = match self.children() {

@@ -16,7 +16,7 @@ const FORMATS: [&str; 2] = ["pi", "omp"];
 
 const EXAMPLES: &str = "\
 `pi` and `omp` write one version 3 file that stands on its own: entries keep their bytes, and a fork brings along what it \
-shares with its origin. This version has no other formats.
+shares with its origin. Pictures that are kept beside the session are put into their entries. This version has no other formats.
 
 Examples:
   ramus export last --to pi -o session.jsonl
@@ -44,6 +44,7 @@ impl Export {
         }
         let session = invocation.session(&self.session)?;
         let bytes = invocation.engine.export(&session)?;
+        invocation.mention_missing_blobs(&session, &self.session)?;
         if self.output == Path::new("-") {
             invocation.screen.data(&bytes)?;
             return Ok(Exit::Done);

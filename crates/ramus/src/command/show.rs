@@ -71,6 +71,7 @@ impl Show {
         } else {
             self.tell(invocation, &session, &info, &selection)?;
         }
+        invocation.mention_missing_blobs(&session, &self.target)?;
         Ok(Exit::Done)
     }
 

@@ -10,6 +10,7 @@
 )]
 
 mod appending;
+mod blobs;
 mod branching;
 mod deleting;
 mod demo;
