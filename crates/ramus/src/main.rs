@@ -11,8 +11,10 @@ mod home;
 mod invocation;
 mod render;
 mod screen;
+mod signal;
 mod target;
 
 fn main() -> std::process::ExitCode {
+    signal::outlive_file_size_limits();
     cli::main(std::env::args_os().collect())
 }
