@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("alternate.mjs");
 
 /// Plays every case that `scope` covers.
 pub(super) fn judge(oracles: &Oracles, ramus: &Ramus, scope: &Scope, show: &mut impl FnMut(Row)) -> Result<()> {
-    let (long, short, at_once) = if scope.extent == Extent::Full { (1_000, 100, 5_000) } else { (20, 20, 500) };
+    let (long, short, at_once) = if scope.extent == Extent::Full { (1_000, 100, 2_000) } else { (20, 20, 500) };
     let turns = [(Oracle::Omp18, long), (Oracle::Pi87, short)];
     for (program, rounds) in turns {
         let case = format!("alternate/{}-turns", program.name());
