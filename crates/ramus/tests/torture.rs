@@ -42,7 +42,7 @@ fn a_kill_loses_nothing_that_was_acknowledged() {
 
 #[test]
 fn a_kill_inside_a_huge_write_leaves_a_tail_that_is_repaired() {
-    let kills = Kills { program: Program::Ramus(ramus()), sizes: Sizes::Huge, kills: 60, seed: 2, planted: None };
+    let kills = Kills { program: Program::Ramus(ramus()), sizes: Sizes::Huge, kills: 40, seed: 2, planted: None };
     let tally = intact(kills.run().unwrap());
     assert!(tally.torn > 0, "no kill tore a line");
     assert_eq!(tally.repaired, tally.torn);

@@ -23,7 +23,7 @@ const HEADS: [&str; 7] = ["driver", "runs", "acknowledged", "torn", "repaired", 
 pub(super) struct Extent {
     /// Kills while entries are appended; a fifth of them inside huge writes.
     pub(super) kills: u64,
-    /// Power cuts.
+    /// Power cuts while every entry is flushed or a session was made; a quarter more while turns are.
     pub(super) cuts: u64,
     /// Decides entries and instants.
     pub(super) seed: u64,
@@ -116,6 +116,7 @@ impl Bench<'_> {
             ("power cut, ramus", Scene::Appending(self.programs.binary()), cuts / 2),
             ("power cut, library", Scene::Appending(self.programs.library(Flushing::Full)), cuts / 4),
             ("power cut, a session was made", Scene::Making(self.programs.ramus.clone()), cuts / 4),
+            ("power cut, flushed by turn", Scene::Appending(self.programs.library(Flushing::Turn)), cuts / 4),
         ];
         for (name, scene, cuts) in series {
             self.series(name, cuts, &|cuts, seed| Cuts { scene: scene.clone(), cuts, seed, planted: None }.run())?;

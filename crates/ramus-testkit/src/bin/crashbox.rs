@@ -20,6 +20,9 @@ usage: crashbox write HOME SESSION SEED SIZES FIRST DURABILITY [COUNT]
        crashbox hold HOME SESSION CHILDREN SEED SIZES
        crashbox follow HOME SESSION SEED SIZES COUNT";
 
+/// How many entries make a turn.
+const TURN: usize = 5;
+
 /// How long a reader waits for a line before it gives up.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -42,14 +45,23 @@ fn write(store: JsonlStore, session: &str, words: &mut Words) -> Result<()> {
     let first: u64 = words.next()?;
     let durability = match words.next::<String>()?.as_str() {
         "full" => Durability::Full,
+        "turn" => Durability::Turn,
         "os" => Durability::Os,
         other => bail!("durability cannot be {other}"),
     };
     let count = words.next::<u64>().unwrap_or(u64::MAX - first);
     let engine = Engine::new(Arc::new(store), "crashbox").with_durability(durability);
     let mut session = engine.open(session, "/")?;
+    let mut unsaid = Vec::new();
     for number in first..first + count {
-        append(&engine, &mut session, lines, number)?;
+        unsaid.push(append(&engine, &mut session, lines, number)?);
+        if durability == Durability::Turn {
+            if unsaid.len() < TURN {
+                continue;
+            }
+            engine.flush(&mut session)?;
+        }
+        unsaid.drain(..).try_for_each(|said| say(&said))?;
     }
     Ok(())
 }
@@ -74,7 +86,7 @@ fn hold(store: JsonlStore, session: &str, words: &mut Words) -> Result<()> {
         // Others may have appended while this process was stopped.
         session = engine.open(session.id().as_str(), "/")?;
         let number = session.log().len() as u64;
-        append(&engine, &mut session, lines, number)?;
+        say(&append(&engine, &mut session, lines, number)?)?;
     }
     Ok(())
 }
@@ -121,11 +133,12 @@ fn check(line: &[u8], lines: Lines, at: u64) -> Result<()> {
     Ok(())
 }
 
-fn append(engine: &Engine, session: &mut Session, lines: Lines, number: u64) -> Result<()> {
+/// Appends an entry and returns what there is to say about it.
+fn append(engine: &Engine, session: &mut Session, lines: Lines, number: u64) -> Result<Value> {
     let draft = Draft::parse(&lines.entry(number)).map_err(|error| EngineError::Invalid(error.to_string()))?;
     let appended = engine.append(session, &[draft], &Cursor::Leaf)?;
     let id = appended.entries.first().context("nothing was appended")?.id.to_string();
-    say(&json!({"id": id, "number": number}))
+    Ok(json!({"id": id, "number": number}))
 }
 
 /// One object, one line, one write.

@@ -1,8 +1,8 @@
 //! Kills while a session is being made: what was acknowledged exists, and nothing half-made is ever seen.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -32,6 +32,7 @@ impl Births {
     pub fn run(&self) -> Result<Tally> {
         let mut tally = Tally::default();
         let mut random = Random::new(self.seed);
+        let latest = self.usual_time()? * 3 / 2;
         while tally.runs < self.kills {
             let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
             let judge =
@@ -39,19 +40,34 @@ impl Births {
             let mut known = Vec::new();
             for _ in 0..BIRTHS_PER_HOME.min(self.kills - tally.runs) {
                 let number = tally.runs;
-                let run = self.birth(&judge, &mut random, &mut known);
+                let instant = Duration::from_micros(random.below(latest.as_micros() as usize) as u64);
+                let run = self.birth(&judge, instant, &mut known);
                 tally.count(run, || format!("seed {}, birth {number}", self.seed));
             }
         }
         Ok(tally)
     }
 
-    fn birth(&self, judge: &Judge, random: &mut Random, known: &mut Vec<String>) -> Result<Run> {
+    /// How long it takes to make a session when nobody interrupts.
+    fn usual_time(&self) -> Result<Duration> {
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+        let start = Instant::now();
+        let output = self.command(&folder.path().join("home")).output().context("cannot start ramus")?;
+        ensure!(output.status.success(), "ramus new failed: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(start.elapsed())
+    }
+
+    fn command(&self, home: &Path) -> Command {
         let mut command = Command::new(&self.ramus);
-        command.arg("--home").arg(&judge.home).args(["new", "--json", "--cwd", "/", "--title", "a new one"]);
+        command.arg("--home").arg(home).args(["new", "--json", "--cwd", "/", "--title", "a new one"]);
         plant(&mut command, None);
+        command
+    }
+
+    fn birth(&self, judge: &Judge, instant: Duration, known: &mut Vec<String>) -> Result<Run> {
+        let mut command = self.command(&judge.home);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().context("cannot start ramus")?;
-        pause(Duration::from_micros(random.below(8_000) as u64));
+        pause(instant);
         child.kill()?;
         let said = child.wait_with_output()?.stdout;
         let made = serde_json::from_slice::<Value>(&said).ok();

@@ -32,6 +32,8 @@ pub enum Program {
 pub enum Flushing {
     /// Before they are acknowledged.
     Full,
+    /// Every few entries, which are acknowledged together after that.
+    Turn,
     /// When the system gets to it: that survives the process, not a power cut.
     Os,
 }
@@ -41,6 +43,7 @@ impl Flushing {
     pub fn name(self) -> &'static str {
         match self {
             Self::Full => "full",
+            Self::Turn => "turn",
             Self::Os => "os",
         }
     }

@@ -19,7 +19,7 @@ use crate::random::Random;
 const KILLS_PER_SESSION: u64 = 8;
 
 /// How large a session grows before the next is started; every kill reads all of it.
-const SESSION_SIZE: u64 = 8 << 20;
+const SESSION_SIZE: u64 = 1 << 20;
 
 /// How long a file is watched for growth.
 const GROWTH: Duration = Duration::from_secs(2);
@@ -94,7 +94,9 @@ impl Kills {
             while !grown() && Instant::now() < end {
                 std::thread::yield_now();
             }
-            pause(Duration::from_micros(random.below(1_500) as u64));
+            if random.chance(50) {
+                pause(Duration::from_micros(random.below(1_500) as u64));
+            }
         } else {
             if random.chance(75) {
                 child.wait()?;

