@@ -47,8 +47,15 @@ fn a_kill_loses_nothing_that_was_acknowledged() {
 
 #[test]
 fn a_kill_inside_a_huge_write_leaves_a_tail_that_is_repaired() {
-    let kills = Kills { program: library(Flushing::Os), sizes: Sizes::Huge, kills: 40, seed: 2, planted: None };
-    let tally = intact(kills.run().unwrap());
+    let mut tally = Tally::default();
+    // How many kills fall inside the write is up to the machine.
+    for seed in 0..10 {
+        let kills = Kills { program: library(Flushing::Os), sizes: Sizes::Huge, kills: 30, seed, planted: None };
+        tally.add(intact(kills.run().unwrap()));
+        if tally.torn > 0 {
+            break;
+        }
+    }
     assert!(tally.torn > 0, "no kill tore a line");
     assert_eq!(tally.repaired, tally.torn);
 }
