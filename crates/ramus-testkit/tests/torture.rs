@@ -106,6 +106,7 @@ fn without_fsync_a_power_cut_loses_entries() {
     }
     let scene = Scene::Appending(library(Flushing::Full));
     let tally = Cuts { scene, cuts: 24, seed: 7, planted: Some(Bug::NoFsync) }.run().unwrap();
+    eprintln!("{tally:?}");
     assert!(tally.violations > 12, "only {} of {} cuts lost something", tally.violations, tally.runs);
 }
 
