@@ -5,6 +5,7 @@
 use std::process::Stdio;
 
 use anyhow::Result;
+use ramus_testkit::torture::disk;
 
 use crate::arguments::Arguments;
 use crate::steps::{Outcome, Steps};
@@ -25,9 +26,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> Result<()> {
         cargo(workspace, ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
     })?;
     steps.step("tests", || tests(workspace))?;
+    steps.step("torture", || Ok(torture()))?;
     steps.step("doc tests", || cargo(workspace, ["test", "--workspace", "--doc"]))?;
     steps.step("dependencies", || dependencies(workspace))?;
-    steps.step("fuzz", || fuzz::all(workspace, FUZZ_SECONDS).map(|(outcome, _)| outcome))?;
+    steps.step("fuzz", || fuzz::all(workspace, fuzz::Limit::Seconds(FUZZ_SECONDS)).map(|(outcome, _)| outcome))?;
     steps.step("conformance", || conformance::slice(workspace))?;
     steps.summary();
     Ok(())
@@ -39,6 +41,15 @@ fn tests(workspace: &Workspace) -> Result<Outcome> {
         cargo(workspace, ["nextest", "run", "--workspace", "--no-fail-fast", "--status-level", "fail"])
     } else {
         cargo(workspace, ["test", "--workspace", "--lib", "--bins", "--tests"])
+    }
+}
+
+/// Kills, races and leases ran among the tests, and so did power cuts and full disks where file systems can be mounted.
+/// A test cannot say that it was skipped, so this does.
+fn torture() -> Outcome {
+    match disk::unavailable() {
+        Some(reason) => Outcome::Skipped(format!("no power cuts, no full or read-only disks: {reason}")),
+        None => Outcome::Passed("among the tests, power cuts and full disks included".to_owned()),
     }
 }
 

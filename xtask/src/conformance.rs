@@ -1,8 +1,10 @@
 //! ramus against the real programs that share its format: `cargo xtask conformance`.
 //!
-//! Three parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
-//! same way. [`written`]: files that we wrote, read and appended to by them. A disagreement is a failure unless [`expectations`] says why ours is the better answer.
+//! Four parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
+//! same way. [`written`]: files that we wrote, read and appended to by them. [`alternate`]: one file that they and we
+//! write to in turns and at once. A disagreement is a failure unless [`expectations`] says why ours is the better answer.
 
+mod alternate;
 mod digest;
 mod expectations;
 mod fixtures;
@@ -140,6 +142,7 @@ fn judge(workspace: &Workspace, oracles: &Oracles, binary: PathBuf, scope: &Scop
     fixtures::judge(&shared, oracles, &ramus, scope, &mut show)?;
     generated::judge(oracles, &ramus, scope, &mut show)?;
     written::judge(oracles, &ramus, scope, &mut show)?;
+    alternate::judge(oracles, &ramus, scope, &mut show)?;
     Ok(rows)
 }
 

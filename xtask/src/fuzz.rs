@@ -5,10 +5,11 @@
 
 mod log;
 
+use std::fmt;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -29,15 +30,50 @@ const INSTRUMENTATION: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Ccodegen-units=1 --cfg fuzzing";
 
+/// How long a target runs.
+#[derive(Clone, Copy)]
+pub(crate) enum Limit {
+    Seconds(u64),
+    Executions(u64),
+}
+
+impl Limit {
+    /// Takes `--seconds` or `--execs` from a command line.
+    pub(crate) fn take(arguments: &mut Arguments, otherwise: u64) -> Result<Self> {
+        let (seconds, executions) = (arguments.value("--seconds")?, arguments.value("--execs")?);
+        match (seconds, executions) {
+            (Some(_), Some(_)) => bail!("--seconds and --execs exclude each other"),
+            (None, Some(executions)) => Ok(Self::Executions(executions)),
+            (seconds, None) => Ok(Self::Seconds(seconds.unwrap_or(otherwise))),
+        }
+    }
+
+    fn option(self) -> String {
+        match self {
+            Self::Seconds(seconds) => format!("-max_total_time={seconds}"),
+            Self::Executions(executions) => format!("-runs={executions}"),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seconds(seconds) => write!(f, "{seconds} s"),
+            Self::Executions(executions) => write!(f, "{executions} executions"),
+        }
+    }
+}
+
 /// A built fuzz crate.
 struct Fuzzer<'a> {
     workspace: &'a Workspace,
     binaries: PathBuf,
 }
 
-/// `cargo xtask fuzz TARGET [--seconds N]`
+/// `cargo xtask fuzz TARGET [--seconds N | --execs N]`
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
-    let seconds = arguments.value("--seconds")?.unwrap_or(60);
+    let limit = Limit::take(&mut arguments, 60)?;
     let names = TARGETS.map(|(name, _)| name).join(", ");
     let wanted = arguments.word().with_context(|| format!("which target? There is {names}"))?;
     arguments.finish()?;
@@ -47,13 +83,13 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
     if let Some(reason) = compiler_missing() {
         bail!("{reason}");
     }
-    let figures = Fuzzer::build(workspace)?.target(target, seconds)?;
+    let figures = Fuzzer::build(workspace)?.target(target, limit)?;
     println!("{wanted}: {figures}");
     Ok(())
 }
 
-/// Runs every target for `seconds`, as many at a time as there are cores.
-pub(crate) fn all(workspace: &Workspace, seconds: u64) -> Result<(Outcome, Vec<Figures>)> {
+/// Runs every target up to `limit`, as many at a time as there are cores.
+pub(crate) fn all(workspace: &Workspace, limit: Limit) -> Result<(Outcome, Vec<Figures>)> {
     if let Some(reason) = compiler_missing() {
         return Ok((Outcome::Skipped(reason), Vec::new()));
     }
@@ -61,7 +97,7 @@ pub(crate) fn all(workspace: &Workspace, seconds: u64) -> Result<(Outcome, Vec<F
     let mut results = Vec::new();
     for group in TARGETS.chunks(workspace::cores()) {
         std::thread::scope(|scope| {
-            let runs: Vec<_> = group.iter().map(|target| scope.spawn(|| fuzzer.target(*target, seconds))).collect();
+            let runs: Vec<_> = group.iter().map(|target| scope.spawn(|| fuzzer.target(*target, limit))).collect();
             results.extend(runs.into_iter().map(|run| run.join().unwrap_or_else(|_| bail!("a fuzz thread died"))));
         });
     }
@@ -72,7 +108,7 @@ pub(crate) fn all(workspace: &Workspace, seconds: u64) -> Result<(Outcome, Vec<F
     Ok((Outcome::Passed(format!("{total} executions, no finding")), figures))
 }
 
-/// How long all targets take when each runs for `seconds`, as a share of that time.
+/// How often the time of one target all targets take.
 pub(crate) fn rounds() -> u64 {
     TARGETS.len().div_ceil(workspace::cores()) as u64
 }
@@ -90,7 +126,7 @@ impl<'a> Fuzzer<'a> {
     }
 
     /// Runs one target; its whole output goes to a log file beside its corpus.
-    fn target(&self, (name, longest): (&str, u32), seconds: u64) -> Result<Figures> {
+    fn target(&self, (name, longest): (&str, u32), limit: Limit) -> Result<Figures> {
         let work = self.workspace.target.join("fuzz").join("runs").join(name);
         let (corpus, artifacts, log) = (work.join("corpus"), work.join("artifacts"), work.join("log"));
         for folder in [&corpus, &artifacts] {
@@ -98,14 +134,15 @@ impl<'a> Fuzzer<'a> {
         }
         let sources = self.workspace.root.join("fuzz");
         let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
-        println!("fuzzing {name} for {seconds} s, log in {}", log.display());
+        println!("fuzzing {name}: {limit}, log in {}", log.display());
+        let start = Instant::now();
         let binary = self.binaries.join(name);
         let status = Command::new(&binary)
             .arg(&corpus)
             .arg(sources.join("seeds").join(name))
             .arg(format!("-dict={}", sources.join("json.dict").display()))
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
-            .arg(format!("-max_total_time={seconds}"))
+            .arg(limit.option())
             .arg(format!("-max_len={longest}"))
             // An input that takes this long is a finding: reading must never hang.
             .args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"])
@@ -124,7 +161,7 @@ impl<'a> Fuzzer<'a> {
                 log.display()
             );
         }
-        let figures = Figures::read(name, Duration::from_secs(seconds), &text)?;
+        let figures = Figures::read(name, start.elapsed(), &text)?;
         ensure!(figures.coverage > 0, "fuzz target {name} ran without coverage feedback; see {}", log.display());
         Ok(figures)
     }

@@ -29,8 +29,11 @@ usage: cargo xtask TASK
   conformance [--only NAME] [--quick] [--binary PATH] [--record]
                                                 ramus against the real programs that share its format
   bench [--record]                              speed, as ratios against those programs and the physical limit
-  fuzz TARGET [--seconds N]                     one fuzz target (line, file), 60 seconds unless told otherwise
-  soak [--minutes N] [--record]                 long fuzz and property runs, 30 minutes unless told otherwise
+  fuzz TARGET [--seconds N | --execs N]         one fuzz target (line, file), 60 seconds unless told otherwise
+  soak [--only PART] [--kills N] [--cuts N] [--seed N] [--minutes N | --execs N] [--record]
+                                                long runs: torture (10000 kills, 1000 power cuts), then fuzzing and
+                                                properties (30 minutes, or N executions of every fuzz target);
+                                                PART is torture, fuzz or properties
 
   --record writes the result to docs/results/";
 

@@ -1,12 +1,17 @@
-//! Long runs: `cargo xtask soak`. Two thirds of the time fuzz every target, the rest repeats the test suite with many
-//! more cases per property, each round from fresh random seeds.
+//! Long runs: `cargo xtask soak`. Each part stands on its own and ends with figures for `docs/results/soak.md`:
+//! [`torture`] of real processes; fuzzing of every target; the test suite with many more cases per property, each round
+//! from fresh random seeds.
+//!
+//! The parts run one after the other, because each uses the whole machine. A further part is one more [`Part`].
+
+mod torture;
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::arguments::Arguments;
-use crate::fuzz::Figures;
+use crate::fuzz::{Figures, Limit};
 use crate::steps::Outcome;
 use crate::workspace::Workspace;
 use crate::{ci, fuzz, process, report};
@@ -14,23 +19,43 @@ use crate::{ci, fuzz, process, report};
 /// Cases per property in a round; the ordinary suite runs 256.
 const CASES: u32 = 4_096;
 
+/// How much is done.
+struct Extent {
+    torture: torture::Extent,
+    /// For fuzzing and properties together.
+    time: Duration,
+    /// How many executions of every fuzz target, instead of two thirds of the time.
+    executions: Option<u64>,
+}
+
+/// What a run consists of.
+type Part = (&'static str, fn(&Workspace, &Extent) -> Result<String>);
+
+const PARTS: [Part; 3] = [("torture", torture), ("fuzz", fuzzing), ("properties", properties)];
+
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
+    let only: Option<String> = arguments.value("--only")?;
     let minutes: u64 = arguments.value("--minutes")?.unwrap_or(30);
+    let extent = Extent {
+        torture: torture::Extent {
+            kills: arguments.value("--kills")?.unwrap_or(10_000),
+            cuts: arguments.value("--cuts")?.unwrap_or(1_000),
+            seed: arguments.value("--seed")?.unwrap_or(1),
+        },
+        time: Duration::from_secs(minutes * 60),
+        executions: arguments.value("--execs")?,
+    };
     let record = arguments.flag("--record");
     arguments.finish()?;
     let start = Instant::now();
-    let total = Duration::from_secs(minutes * 60);
-    let (outcome, figures) = fuzz::all(workspace, (total.as_secs() * 2 / 3 / fuzz::rounds()).max(1))?;
-    let mut rounds = 0;
-    loop {
-        rounds += 1;
-        println!("\n==> properties, round {rounds}, {CASES} cases each");
-        properties(workspace).with_context(|| format!("properties failed in round {rounds}"))?;
-        if start.elapsed() >= total {
-            break;
-        }
+    let parts: Vec<Part> =
+        PARTS.into_iter().filter(|(name, _)| only.as_ref().is_none_or(|only| only == name)).collect();
+    if parts.is_empty() {
+        bail!("there is no such part; there are {}", PARTS.map(|(name, _)| name).join(", "));
     }
-    let body = summary(&outcome, &figures, rounds, start.elapsed());
+    let sections = parts.iter().map(|(_, part)| part(workspace, &extent)).collect::<Result<Vec<_>>>()?;
+    let minutes = start.elapsed().as_secs_f64() / 60.0;
+    let body = format!("Total: {minutes:.1} minutes.\n\n{}", sections.join("\n"));
     println!("\n{body}");
     if record {
         report::record(workspace, "soak", "Soak", &body)?;
@@ -38,27 +63,43 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
     Ok(())
 }
 
-fn properties(workspace: &Workspace) -> Result<()> {
-    let mut command = if ci::has(workspace, "nextest") {
-        workspace.cargo(["nextest", "run", "--workspace", "--status-level", "fail"])
-    } else {
-        workspace.cargo(["test", "--workspace", "--lib", "--bins", "--tests"])
-    };
-    process::run(command.env("PROPTEST_CASES", CASES.to_string()))
+fn torture(workspace: &Workspace, extent: &Extent) -> Result<String> {
+    println!("\n==> torture");
+    torture::run(workspace, &extent.torture)
 }
 
-fn summary(outcome: &Outcome, figures: &[Figures], rounds: u32, time: Duration) -> String {
-    let fuzzing = match outcome {
+fn fuzzing(workspace: &Workspace, extent: &Extent) -> Result<String> {
+    println!("\n==> fuzzing");
+    let seconds = (extent.time.as_secs() * 2 / 3 / fuzz::rounds()).max(1);
+    let limit = extent.executions.map_or(Limit::Seconds(seconds), Limit::Executions);
+    let (outcome, figures) = fuzz::all(workspace, limit)?;
+    Ok(match outcome {
         Outcome::Passed(_) => {
             let rows: Vec<_> = figures.iter().map(Figures::row).collect();
-            let seconds = figures.iter().map(|figures| figures.time.as_secs()).max().unwrap_or(0);
-            format!("{seconds} s for each target, no finding.\n\n{}", report::table(Figures::HEADS, &rows))
+            format!("## Fuzzing\n\n{limit} for each target, no finding.\n\n{}", report::table(Figures::HEADS, &rows))
         }
-        Outcome::Skipped(reason) => format!("Skipped: {reason}.\n"),
-    };
-    let minutes = time.as_secs_f64() / 60.0;
-    format!(
-        "Total: {minutes:.1} minutes.\n\n## Fuzzing\n\n{fuzzing}\n## Properties\n\n\
-         Rounds of the whole test suite with {CASES} cases per property: {rounds}, no failure.\n"
-    )
+        Outcome::Skipped(reason) => format!("## Fuzzing\n\nSkipped: {reason}.\n"),
+    })
+}
+
+fn properties(workspace: &Workspace, extent: &Extent) -> Result<String> {
+    let start = Instant::now();
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        println!("\n==> properties, round {rounds}, {CASES} cases each");
+        let mut command = if ci::has(workspace, "nextest") {
+            workspace.cargo(["nextest", "run", "--workspace", "--status-level", "fail"])
+        } else {
+            workspace.cargo(["test", "--workspace", "--lib", "--bins", "--tests"])
+        };
+        command.env("PROPTEST_CASES", CASES.to_string());
+        process::run(&mut command).with_context(|| format!("properties failed in round {rounds}"))?;
+        if start.elapsed() >= extent.time / 3 {
+            break;
+        }
+    }
+    Ok(format!(
+        "## Properties\n\nRounds of the whole test suite with {CASES} cases per property: {rounds}, no failure.\n"
+    ))
 }

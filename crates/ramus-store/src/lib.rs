@@ -4,6 +4,9 @@
 //! A store knows bytes and positions, not entries: it appends whole lines at a position the caller expects, and refuses
 //! when someone else was faster. What the lines mean is the model's business, what to write is the engine's.
 //!
+//! A program that uses this crate should ignore or handle `SIGXFSZ`: with the default action a limit on the size of files
+//! kills the process instead of letting the write fail, which is then reported like a full disk.
+//!
 //! ```
 //! use ramus_store::{Flush, LogStore, MemoryStore, NewLog};
 //!

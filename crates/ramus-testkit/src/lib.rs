@@ -1,8 +1,9 @@
 //! What the tests and benchmarks of ramus share. Development only: no product crate depends on it.
 //!
-//! [`corpus`] makes session files of a known shape and size, [`trees`] small ones of any shape. Everything here is deterministic: the same arguments give
-//! the same bytes on every machine.
+//! [`corpus`] makes session files of a known shape and size, [`trees`] small ones of any shape; the same arguments give
+//! the same bytes on every machine. [`torture`] drives real processes into kills, power cuts, races and full disks.
 
 pub mod corpus;
 pub mod random;
+pub mod torture;
 pub mod trees;

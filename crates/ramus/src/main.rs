@@ -11,9 +11,11 @@ mod home;
 mod invocation;
 mod render;
 mod screen;
+mod signal;
 mod target;
 mod terminal;
 
 fn main() -> std::process::ExitCode {
+    signal::outlive_file_size_limits();
     cli::main(std::env::args_os().collect())
 }

@@ -111,6 +111,26 @@ impl Oracles {
         Some(manifest.get("version")?.as_str()?.to_owned())
     }
 
+    /// The program that runs an oracle's scripts.
+    pub(super) fn runtime(&self, oracle: Oracle) -> PathBuf {
+        let name = if matches!(oracle, Oracle::Pi73 | Oracle::Pi87) { "node" } else { "bun" };
+        self.installation.join("npm/tools/node_modules/.bin").join(name)
+    }
+
+    /// The module with an oracle's session manager.
+    pub(super) fn session_manager(&self, oracle: Oracle) -> PathBuf {
+        let package = self.installation.join("npm").join(oracle.name()).join("node_modules").join(oracle.package());
+        match oracle {
+            Oracle::Pi73 | Oracle::Pi87 => package.join("dist/core/session-manager.js"),
+            Oracle::Omp13 | Oracle::Omp18 => package.join("src/session/session-manager.ts"),
+        }
+    }
+
+    /// A home directory in which the programs find no settings of anybody's.
+    pub(super) fn home(&self) -> PathBuf {
+        self.installation.join("home")
+    }
+
     /// Names and versions, for a report.
     pub(crate) fn versions(&self) -> String {
         let version = |oracle| self.version(oracle).unwrap_or_default();

@@ -143,6 +143,14 @@ impl<'a> Talk<'a> {
         lines.iter().map(id).collect()
     }
 
+    /// Appends bodies one after the other in one process and returns their ids.
+    pub(super) fn stream(&self, bodies: &[String]) -> Result<Vec<String>> {
+        let file = self.ramus.folder().join("stream.jsonl");
+        fs::write(&file, bodies.join("\n") + "\n")?;
+        let lines = self.ramus.json_lines(["append", &self.session, &file.display().to_string(), "--stream"])?;
+        lines.iter().map(id).collect()
+    }
+
     /// Runs `verb` on this session.
     pub(super) fn on_session(&self, verb: &str, rest: &[&str]) -> Result<Value> {
         self.ramus.json([&[verb, self.session.as_str()], rest].concat())

@@ -1,0 +1,136 @@
+//! The built binary, killed, cut off and starved: the slice of `cargo xtask soak` that continuous integration runs.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs, reason = "a test may fail loudly")]
+
+use std::path::{Path, PathBuf};
+
+use ramus_store::planted::Bug;
+use ramus_testkit::torture::birth::Births;
+use ramus_testkit::torture::child::Program;
+use ramus_testkit::torture::cut::{Cuts, Scene};
+use ramus_testkit::torture::full::FullDisks;
+use ramus_testkit::torture::kill::Kills;
+use ramus_testkit::torture::lines::Sizes;
+use ramus_testkit::torture::race::Race;
+use ramus_testkit::torture::repair::Repairs;
+use ramus_testkit::torture::{Tally, disk, refusal};
+
+fn ramus() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_ramus"))
+}
+
+fn intact(tally: Tally) -> Tally {
+    eprintln!("{tally:?}");
+    assert_eq!(tally.violations, 0, "{:?}", tally.first);
+    tally
+}
+
+/// Says why a test cannot run here. Skipped is not passed: `cargo xtask test` says so too.
+fn cannot_mount() -> bool {
+    let reason = disk::unavailable();
+    if let Some(reason) = &reason {
+        eprintln!("SKIPPED, which is not passed: {reason}");
+    }
+    reason.is_some()
+}
+
+#[test]
+fn a_kill_loses_nothing_that_was_acknowledged() {
+    let kills = Kills { program: Program::Ramus(ramus()), sizes: Sizes::Usual, kills: 1_000, seed: 1, planted: None };
+    let tally = intact(kills.run().unwrap());
+    assert!(tally.acknowledged > 1_000, "{} entries are too few to show anything", tally.acknowledged);
+}
+
+#[test]
+fn a_kill_inside_a_huge_write_leaves_a_tail_that_is_repaired() {
+    let mut tally = Tally::default();
+    // How many kills fall inside the write is up to the machine.
+    for seed in 0..10 {
+        let kills = Kills { program: Program::Ramus(ramus()), sizes: Sizes::Huge, kills: 30, seed, planted: None };
+        tally.add(intact(kills.run().unwrap()));
+        if tally.torn > 0 {
+            break;
+        }
+    }
+    assert!(tally.torn > 0, "no kill tore a line");
+    assert_eq!(tally.repaired, tally.torn);
+}
+
+#[test]
+fn a_kill_while_a_session_is_made_leaves_a_whole_one_or_none() {
+    let tally = intact(Births { ramus: ramus(), kills: 200, seed: 3 }.run().unwrap());
+    assert!((1..200).contains(&tally.acknowledged), "kills came all too early or all too late: {tally:?}");
+}
+
+#[test]
+fn a_repair_that_is_killed_is_done_by_the_next_one() {
+    intact(Repairs { program: Program::Ramus(ramus()), kills: 100, seed: 4, planted: None }.run().unwrap());
+}
+
+#[test]
+fn a_power_cut_loses_nothing_that_was_acknowledged() {
+    if cannot_mount() {
+        return;
+    }
+    let scene = Scene::Appending(Program::Ramus(ramus()));
+    intact(Cuts { scene, cuts: 40, seed: 5, planted: None }.run().unwrap());
+}
+
+#[test]
+fn a_power_cut_after_a_session_was_made_leaves_it() {
+    if cannot_mount() {
+        return;
+    }
+    intact(Cuts { scene: Scene::Making(ramus()), cuts: 40, seed: 6, planted: None }.run().unwrap());
+}
+
+#[test]
+fn without_syncing_directories_a_power_cut_loses_new_sessions() {
+    if cannot_mount() {
+        return;
+    }
+    let planted = Some(Bug::NoDirectoryFsync);
+    let tally = Cuts { scene: Scene::Making(ramus()), cuts: 10, seed: 7, planted }.run().unwrap();
+    assert!(tally.violations > 0, "nothing was lost: {tally:?}");
+}
+
+#[test]
+fn two_processes_make_one_chain() {
+    let race = Race { program: Program::Ramus(ramus()), writers: 2, appends: 1_000, seed: 8, planted: None };
+    assert_eq!(race.run().unwrap(), 2_000);
+}
+
+#[test]
+fn a_full_disk_takes_nothing_with_it() {
+    if cannot_mount() {
+        return;
+    }
+    intact(FullDisks { ramus: Some(ramus()), cycles: 20, seed: 9 }.run().unwrap());
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_a_full_disk() {
+    for limit in [4_096, 10_000, 65_536, 200_001, 1 << 20] {
+        refusal::file_size(&ramus(), limit).unwrap_or_else(|error| panic!("limit {limit}: {error:#}"));
+    }
+}
+
+#[test]
+fn too_few_file_descriptors_are_an_error_and_change_nothing() {
+    let mut refused = 0;
+    for limit in 4..20 {
+        let refusal = refusal::open_files(&ramus(), limit).unwrap_or_else(|error| panic!("limit {limit}: {error:#}"));
+        // From here on there are enough.
+        let Some(refusal) = refusal else { break };
+        assert_eq!(refusal.kind, "io", "limit {limit}: {}", refusal.message);
+        refused += 1;
+    }
+    assert!(refused > 0, "no limit was low enough to show anything");
+}
+
+#[test]
+fn what_may_not_be_written_is_denied_and_stays_as_it_is() {
+    if cannot_mount() {
+        return;
+    }
+    refusal::not_allowed(Path::new(&ramus())).unwrap();
+}
