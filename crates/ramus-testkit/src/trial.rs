@@ -1,0 +1,19 @@
+//! What the engine must survive: crashes at every moment, errors of every operation, damage of every kind.
+//!
+//! A [`World`] runs the verbs on a [`SimFs`](crate::sim::SimFs) and keeps in a [`Model`] what it was told is stored. The
+//! [`Oracle`] compares what a crash left with it: everything acknowledged is there, nothing is there that was never
+//! attempted, and what is there can be written to again.
+
+mod crash;
+mod home;
+mod model;
+mod operation;
+mod oracle;
+mod world;
+
+pub use crash::{Report, explore, workloads};
+pub use home::{CWD, DRAFT, OLD, PUBLISHED, ROOT, TORN, engine, furnish, message};
+pub use model::{Entry, Model};
+pub use operation::Operation;
+pub use oracle::{Oracle, entries_of};
+pub use world::World;
