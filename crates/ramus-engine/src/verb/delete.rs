@@ -1,7 +1,7 @@
 //! `delete`: the session's own file goes, after a look at who depends on it.
 
 use ramus_model::SessionId;
-use ramus_store::{Location, Removed, Residence};
+use ramus_store::{Location, Removed, Residence, StoreError};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -63,8 +63,13 @@ impl Engine {
     fn kin(&self) -> Result<Vec<Kin>, EngineError> {
         let mut kin = Vec::new();
         for location in self.store.list()? {
-            // What cannot be read stands on nothing that could be kept for it.
-            let Ok(Some(header)) = header_of(self.store.as_ref(), &location) else { continue };
+            let header = match header_of(self.store.as_ref(), &location) {
+                // Deleted while we were looking.
+                Err(EngineError::Store(StoreError::NotFound { .. })) => continue,
+                // What cannot be read now may be a fork: whoever takes its origin away takes its entries.
+                header => header?,
+            };
+            let Some(header) = header else { continue };
             let origin = header.ramus.forked_from.map(|fork| fork.origin.session);
             kin.push(Kin { location, parent: header.ramus.parent, origin });
         }
