@@ -44,6 +44,8 @@ pub struct JsonlStore {
     fs: Arc<dyn FileSystem>,
     /// Directories that were found to be safe.
     known_dirs: Arc<Mutex<HashSet<PathBuf>>>,
+    /// Directories whose names the disk did not confirm when it was last asked.
+    unconfirmed_dirs: Arc<Mutex<HashSet<PathBuf>>>,
 }
 
 impl JsonlStore {
@@ -54,7 +56,7 @@ impl JsonlStore {
 
     /// Names a home on any file system.
     pub fn with_fs(root: impl Into<PathBuf>, layout: Layout, fs: Arc<dyn FileSystem>) -> Self {
-        Self { root: root.into(), layout, fs, known_dirs: Arc::default() }
+        Self { root: root.into(), layout, fs, known_dirs: Arc::default(), unconfirmed_dirs: Arc::default() }
     }
 
     /// Returns the directory of this home.
@@ -87,7 +89,21 @@ impl JsonlStore {
             return Ok(());
         }
         let directory = path.parent().unwrap_or(path);
-        self.fs.sync_dir(directory).map_err(|error| StoreError::io("sync", directory, error))
+        let synced = self.fs.sync_dir(directory).map_err(|error| StoreError::io("sync", directory, error));
+        let mut unconfirmed = self.unconfirmed_dirs.lock().unwrap_or_else(PoisonError::into_inner);
+        match &synced {
+            Ok(()) => unconfirmed.remove(directory),
+            Err(_) => unconfirmed.insert(directory.to_owned()),
+        };
+        synced
+    }
+
+    /// Makes sure that the disk has a log's name before more is written under it: when it could not confirm a new name,
+    /// a power cut may give the old file back.
+    fn confirm_name(&self, path: &Path) -> Result<(), StoreError> {
+        let directory = path.parent().unwrap_or(path);
+        let in_doubt = self.unconfirmed_dirs.lock().unwrap_or_else(PoisonError::into_inner).contains(directory);
+        if in_doubt { self.sync_dir_of(path) } else { Ok(()) }
     }
 }
 
