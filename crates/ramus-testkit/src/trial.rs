@@ -9,6 +9,8 @@ mod home;
 mod model;
 mod operation;
 mod oracle;
+mod survival;
+mod sweep;
 mod world;
 
 pub use crash::{Report, explore, workloads};
@@ -16,4 +18,5 @@ pub use home::{CWD, DRAFT, OLD, PUBLISHED, ROOT, TORN, engine, furnish, message}
 pub use model::{Entry, Model};
 pub use operation::Operation;
 pub use oracle::{Oracle, entries_of};
+pub use sweep::{Sweep, errors_of, plan, run_plan};
 pub use world::World;

@@ -30,6 +30,8 @@ pub(super) struct State {
     log: Vec<Operation>,
     faults: Vec<Armed>,
     crash_after: Option<usize>,
+    /// Whether whoever calls is only looking: nothing is counted and nothing fails.
+    calm: bool,
     hook: Option<(OperationKind, usize, Hook)>,
     next: u64,
     pub(super) syncs_after_failure: usize,
@@ -53,6 +55,9 @@ impl State {
     }
 
     fn judge(&mut self, kind: OperationKind, path: &Path, len: usize) -> io::Result<usize> {
+        if self.calm {
+            return Ok(len);
+        }
         let off = self.crash_after.is_some_and(|last| self.log.len() >= last);
         // Every fault sees every operation, also those that another one fails.
         let verdicts: Vec<Verdict> = self.faults.iter_mut().map(|armed| armed.judge(kind, len)).collect();
@@ -132,7 +137,8 @@ impl SimFs {
         len: usize,
     ) -> io::Result<(MutexGuard<'_, State>, usize)> {
         let mut state = self.state();
-        if let Some((wanted, at, hook)) = state.hook.take() {
+        let hook = if state.calm { None } else { state.hook.take() };
+        if let Some((wanted, at, hook)) = hook {
             match (wanted == kind, at) {
                 (true, 1) => {
                     // Whoever the hook runs uses this file system too.
@@ -155,6 +161,14 @@ impl SimFs {
     /// Removes all faults: there is space again, the disk works.
     pub fn clear_faults(&self) {
         self.state().faults.clear();
+    }
+
+    /// Lets a judge look at the disk: meanwhile nothing is counted and nothing fails.
+    pub fn undisturbed<T>(&self, look: impl FnOnce() -> T) -> T {
+        let was = std::mem::replace(&mut self.state().calm, true);
+        let seen = look();
+        self.state().calm = was;
+        seen
     }
 
     /// Runs `hook` inside the `at`-th operation of a kind from now, just before it has its effect.
@@ -200,10 +214,10 @@ impl SimFs {
     }
 
     /// Returns the files as programs see them.
-    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    pub fn files(&self) -> Vec<(PathBuf, Arc<Vec<u8>>)> {
         let state = self.state();
         let files = state.disk.live.iter().filter_map(|(path, node)| match node {
-            Node::File(inode) => Some((path.clone(), state.disk.files.get(inode)?.live.as_ref().clone())),
+            Node::File(inode) => Some((path.clone(), Arc::clone(&state.disk.files.get(inode)?.live))),
             Node::Directory => None,
         });
         files.collect()

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ramus_model::json::Raw;
+
 /// One entry of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -14,7 +16,16 @@ pub struct Entry {
 impl Entry {
     /// Says whether what was read is this entry.
     pub fn is(&self, read: &Self) -> bool {
-        self.id == read.id && (self.line.is_none() || self.line == read.line)
+        self.id == read.id && (self.line.is_none() || self.line == read.line || self.is_upgraded_to(read))
+    }
+
+    /// An upgrade gives an entry of version 1 its id and leaves the rest alone.
+    fn is_upgraded_to(&self, read: &Self) -> bool {
+        let field = |entry: &Self, name: &str| {
+            let raw = Raw::parse(entry.line.as_deref()?)?;
+            raw.field(name).map(|value| value.bytes().to_vec())
+        };
+        field(self, "id").is_none() && field(self, "message").is_some_and(|body| field(read, "message") == Some(body))
     }
 }
 

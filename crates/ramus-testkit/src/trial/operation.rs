@@ -70,9 +70,17 @@ impl World {
             Operation::Fork => self.fork(&current),
             Operation::Publish => self.append(DRAFT, &["assistant"]),
             Operation::Delete => self.delete(&current),
-            Operation::Doctor => self.engine().doctor_all().map(drop),
+            Operation::Doctor => {
+                let examined = self.engine().doctor_all()?;
+                examined.into_iter().try_for_each(|one| one.outcome.map(drop))
+            }
             Operation::Mend => self.append(TORN, &["user"]),
         }
+    }
+
+    /// Returns the session a verb that has no session of its own is about.
+    pub(super) fn target(&self, operation: Operation) -> Option<String> {
+        (operation == Operation::Delete).then(|| self.current().to_owned())
     }
 
     fn create(&mut self) -> Result<(), EngineError> {

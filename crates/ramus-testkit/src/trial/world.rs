@@ -39,7 +39,7 @@ impl World {
         }
         for (path, content) in fs.files() {
             if path == home::path_of(OLD) {
-                model.precious.push((OLD.to_owned(), content));
+                model.precious.push((OLD.to_owned(), content.to_vec()));
             }
         }
         model.precious.push((TORN.to_owned(), home::torn_end().into_bytes()));
@@ -106,16 +106,24 @@ impl World {
         let engine = self.engine();
         let Some(session) = self.session(id)? else { return Ok(()) };
         verb(&engine, session)?;
-        let now = acknowledged(session);
-        self.model.sessions.insert(id.to_owned(), now);
+        self.acknowledge(id);
         Ok(())
     }
 
     pub(super) fn adopt(&mut self, session: Session) {
         let id = session.id().to_string();
-        self.model.sessions.insert(id.clone(), acknowledged(&session));
         self.sessions.insert(id.clone(), session);
+        self.acknowledge(&id);
         self.order.push(id);
+    }
+
+    /// Takes over what a session says it holds. The ids are in its memory; a line that cannot be read is missed by
+    /// whoever compares.
+    fn acknowledge(&mut self, id: &str) {
+        let Some(session) = self.sessions.get(id) else { return };
+        let entry = |seq| Entry { id: session.log().id(seq).to_owned(), line: session.line(seq).ok() };
+        let now = self.fs.undisturbed(|| session.log().seqs().map(entry).collect());
+        self.model.sessions.insert(id.to_owned(), now);
     }
 
     pub(super) fn forget(&mut self, id: &str) {
@@ -123,10 +131,4 @@ impl World {
         self.model.sessions.remove(id);
         self.order.retain(|known| known != id);
     }
-}
-
-/// What a session says it holds. The ids are in its memory; a line that cannot be read is missed by whoever compares.
-fn acknowledged(session: &Session) -> Vec<Entry> {
-    let entry = |seq| Entry { id: session.log().id(seq).to_owned(), line: session.line(seq).ok() };
-    session.log().seqs().map(entry).collect()
 }
