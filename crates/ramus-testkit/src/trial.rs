@@ -9,6 +9,7 @@ mod home;
 mod model;
 mod operation;
 mod oracle;
+mod rivals;
 mod survival;
 mod sweep;
 mod world;
@@ -18,5 +19,6 @@ pub use home::{CWD, DRAFT, OLD, PUBLISHED, ROOT, TORN, engine, furnish, message}
 pub use model::{Entry, Model};
 pub use operation::Operation;
 pub use oracle::{Oracle, entries_of};
+pub use rivals::{interleave, replace_under_writer};
 pub use sweep::{Sweep, errors_of, plan, run_plan};
 pub use world::World;

@@ -90,3 +90,24 @@ fn a_write_and_its_rollback_may_both_fail() {
     assert!(violations.is_empty(), "{} violations: {:#?}", violations.len(), &violations[..violations.len().min(10)]);
     assert!(poisoned > 0);
 }
+
+/// What happens to a recovery that fails half-way: it is tried again, and loses nothing.
+#[test]
+fn a_recovery_may_fail_too() {
+    let mut violations = Vec::new();
+    let (mut runs, mut poisoned) = (0, 0);
+    for sync in (1..=errors_of(OperationKind::Sync).unwrap()).step_by(5) {
+        for kind in [OperationKind::SyncDirectory, OperationKind::Rename, OperationKind::Write, OperationKind::Create] {
+            for at in 1..=errors_of(kind).unwrap() {
+                let faults = [Fault::once(OperationKind::Sync, sync, Errno::IO), Fault::once(kind, at, Errno::IO)];
+                let sweep = run_plan(&faults);
+                runs += 1;
+                poisoned += usize::from(sweep.poisoned);
+                violations.extend(sweep.violations);
+            }
+        }
+    }
+    println!("failed recoveries: {runs} runs, {poisoned} poisoned");
+    assert!(violations.is_empty(), "{} violations: {:#?}", violations.len(), &violations[..violations.len().min(10)]);
+    assert!(poisoned > 0);
+}

@@ -1,0 +1,70 @@
+//! Planted bugs: each must be found by the trial that is there to find it, which finds nothing without it.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
+
+use ramus_store::planted::{Bug, plant};
+use ramus_testkit::sim::{Fault, Limits, OperationKind, Short};
+use ramus_testkit::trial::{Operation, errors_of, explore, interleave, replace_under_writer, run_plan};
+use rustix::io::Errno;
+
+/// What finds a bug: says what is wrong, if anything.
+type Trial = fn() -> Vec<String>;
+
+/// The trial for each bug. A new bug does not compile until it has a line here; none means that the feature it is planted
+/// in has tests of its own.
+fn trial_for(bug: Bug) -> Option<Trial> {
+    match bug {
+        Bug::NoFsync | Bug::AckBeforeWrite => Some(|| crash(Operation::Append)),
+        Bug::NoDirectoryFsync | Bug::RenameBeforeFsync => Some(|| crash(Operation::Create)),
+        Bug::DropBadLines | Bug::TruncateBeforeQuarantine | Bug::NoTailRepair => Some(|| crash(Operation::Mend)),
+        Bug::NoRollback => Some(fail_writes),
+        Bug::RetryAfterFailedFsync => Some(fail_syncs),
+        Bug::NoGate => Some(|| interleave().err().into_iter().collect()),
+        Bug::NoIdentityCheck => Some(|| replace_under_writer().err().into_iter().collect()),
+        // Blobs, the sidecar and the collection are tested where they are.
+        Bug::LineBeforeBlob | Bug::TrustSidecar | Bug::CollectIgnoresDrafts => None,
+    }
+}
+
+fn crash(operation: Operation) -> Vec<String> {
+    explore(&[operation], Limits::default()).violations
+}
+
+fn fail_writes() -> Vec<String> {
+    let fault = |at| Fault { short: Short::AllButOne, ..Fault::once(OperationKind::Write, at, Errno::NOSPC) };
+    (1..=10).flat_map(|at| run_plan(&[fault(at)]).violations).collect()
+}
+
+fn fail_syncs() -> Vec<String> {
+    let count = errors_of(OperationKind::Sync).unwrap_or(1).min(10);
+    (1..=count).flat_map(|at| run_plan(&[Fault::once(OperationKind::Sync, at, Errno::IO)]).violations).collect()
+}
+
+#[test]
+fn every_planted_bug_is_found() {
+    let mut found = 0;
+    for bug in Bug::ALL {
+        let Some(trial) = trial_for(bug) else { continue };
+        let without = trial();
+        assert!(without.is_empty(), "{bug:?} is not planted, and yet: {without:#?}");
+        plant(Some(bug));
+        let with = trial();
+        plant(None);
+        assert!(!with.is_empty(), "{bug:?} was planted and not found");
+        println!("{bug:?}: {}", with[0]);
+        found += 1;
+    }
+    println!("planted bugs found: {found} of {}", Bug::ALL.len());
+    assert_eq!(found, 11);
+}
+
+#[test]
+fn two_writers_may_meet_anywhere() {
+    let schedules = interleave().unwrap();
+    println!("schedules: {schedules}");
+    assert!(schedules >= 20, "only {schedules} schedules");
+}
+
+#[test]
+fn a_replaced_file_is_noticed() {
+    replace_under_writer().unwrap();
+}
