@@ -4,6 +4,7 @@
 //! operation in between; from that, [`History::images`] makes each state a disk may be in after a crash. A [`Fault`] makes
 //! the k-th operation fail. Everything is decided by the calls made and by seeds: nothing depends on time or threads.
 
+mod control;
 mod disk;
 mod fault;
 mod handle;

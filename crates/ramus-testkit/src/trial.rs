@@ -7,18 +7,18 @@
 mod crash;
 mod home;
 mod model;
-mod operation;
 mod oracle;
 mod rivals;
 mod survival;
 mod sweep;
+mod verb;
 mod world;
 
 pub use crash::{Report, explore, workloads};
 pub use home::{CWD, DRAFT, OLD, PUBLISHED, ROOT, TORN, engine, furnish, message};
 pub use model::{Entry, Model};
-pub use operation::Operation;
 pub use oracle::{Oracle, entries_of};
 pub use rivals::{interleave, replace_under_writer};
-pub use sweep::{Sweep, errors_of, plan, run_plan};
+pub use sweep::{Sweep, calls_of, plan, run_plan};
+pub use verb::Verb;
 pub use world::World;

@@ -1,9 +1,10 @@
 //! Crashes at every moment of every short workload.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
+#![allow(clippy::print_stdout, reason = "the figures are quoted")]
 
 use ramus_testkit::random::Random;
 use ramus_testkit::sim::Limits;
-use ramus_testkit::trial::{Operation, Report, explore, workloads};
+use ramus_testkit::trial::{Report, Verb, explore, workloads};
 
 /// Explores every `parts`-th workload of a length, from the `part`-th on.
 fn explore_part(length: usize, part: usize, parts: usize) -> Report {
@@ -73,7 +74,7 @@ fn soak() {
     assert_sound(&report, enough);
 }
 
-fn explore_on(threads: usize, part: &[usize], all: &[Vec<Operation>], seed: u64) -> Report {
+fn explore_on(threads: usize, part: &[usize], all: &[Vec<Verb>], seed: u64) -> Report {
     let limits = Limits { seed, ..Limits::default() };
     let share = |thread: usize| {
         let mut report = Report::default();

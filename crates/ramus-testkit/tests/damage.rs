@@ -1,5 +1,6 @@
 //! Damage of every kind, met by the engine: torn ends, blocks of zeros, lines glued together.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
+#![allow(clippy::print_stdout, reason = "the figures are quoted")]
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,10 @@
 //! Planted bugs: each must be found by the trial that is there to find it, which finds nothing without it.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
+#![allow(clippy::print_stdout, reason = "the figures are quoted")]
 
 use ramus_store::planted::{Bug, plant};
 use ramus_testkit::sim::{Fault, Limits, OperationKind, Short};
-use ramus_testkit::trial::{Operation, errors_of, explore, interleave, replace_under_writer, run_plan};
+use ramus_testkit::trial::{Verb, calls_of, explore, interleave, replace_under_writer, run_plan};
 use rustix::io::Errno;
 
 /// What finds a bug: says what is wrong, if anything.
@@ -13,9 +14,9 @@ type Trial = fn() -> Vec<String>;
 /// in has tests of its own.
 fn trial_for(bug: Bug) -> Option<Trial> {
     match bug {
-        Bug::NoFsync | Bug::AckBeforeWrite => Some(|| crash(Operation::Append)),
-        Bug::NoDirectoryFsync | Bug::RenameBeforeFsync => Some(|| crash(Operation::Create)),
-        Bug::DropBadLines | Bug::TruncateBeforeQuarantine | Bug::NoTailRepair => Some(|| crash(Operation::Mend)),
+        Bug::NoFsync | Bug::AckBeforeWrite => Some(|| crash(Verb::Append)),
+        Bug::NoDirectoryFsync | Bug::RenameBeforeFsync => Some(|| crash(Verb::Create)),
+        Bug::DropBadLines | Bug::TruncateBeforeQuarantine | Bug::NoTailRepair => Some(|| crash(Verb::Mend)),
         Bug::NoRollback => Some(fail_writes),
         Bug::RetryAfterFailedFsync => Some(fail_syncs),
         Bug::NoGate => Some(|| interleave().err().into_iter().collect()),
@@ -25,8 +26,8 @@ fn trial_for(bug: Bug) -> Option<Trial> {
     }
 }
 
-fn crash(operation: Operation) -> Vec<String> {
-    explore(&[operation], Limits::default()).violations
+fn crash(verb: Verb) -> Vec<String> {
+    explore(&[verb], Limits::default()).violations
 }
 
 fn fail_writes() -> Vec<String> {
@@ -35,7 +36,7 @@ fn fail_writes() -> Vec<String> {
 }
 
 fn fail_syncs() -> Vec<String> {
-    let count = errors_of(OperationKind::Sync).unwrap_or(1).min(10);
+    let count = calls_of(OperationKind::Sync).unwrap().min(10);
     (1..=count).flat_map(|at| run_plan(&[Fault::once(OperationKind::Sync, at, Errno::IO)]).violations).collect()
 }
 

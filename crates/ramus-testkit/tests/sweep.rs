@@ -1,15 +1,16 @@
 //! Errors of every operation of a day's work.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
+#![allow(clippy::print_stdout, reason = "the figures are quoted")]
 
 use ramus_testkit::sim::{Fault, Lasts, OperationKind, Short};
-use ramus_testkit::trial::{Sweep, errors_of, run_plan};
+use ramus_testkit::trial::{Sweep, calls_of, run_plan};
 use rustix::io::Errno;
 
 const ERRNOS: [Errno; 5] = [Errno::NOSPC, Errno::IO, Errno::DQUOT, Errno::FBIG, Errno::ACCESS];
 
 /// Fails every operation of a kind in turn, in every way.
 fn sweep(kind: OperationKind, errnos: &[Errno], shorts: &[Short]) {
-    let count = errors_of(kind).unwrap();
+    let count = calls_of(kind).unwrap();
     assert!(count > 0);
     let (mut runs, mut failures, mut poisoned) = (0, 0, 0);
     let mut violations = Vec::new();
@@ -70,7 +71,7 @@ fn every_cut_may_fail() {
 /// The rollback of a failed write fails too: the tail is torn, the writer poisoned, and the next one sets the tail aside.
 #[test]
 fn a_write_and_its_rollback_may_both_fail() {
-    let count = errors_of(OperationKind::Write).unwrap().min(30);
+    let count = calls_of(OperationKind::Write).unwrap().min(30);
     let (mut runs, mut poisoned) = (0, 0);
     let mut violations = Vec::new();
     for first in 1..=count {
@@ -96,9 +97,9 @@ fn a_write_and_its_rollback_may_both_fail() {
 fn a_recovery_may_fail_too() {
     let mut violations = Vec::new();
     let (mut runs, mut poisoned) = (0, 0);
-    for sync in (1..=errors_of(OperationKind::Sync).unwrap()).step_by(5) {
+    for sync in (1..=calls_of(OperationKind::Sync).unwrap()).step_by(5) {
         for kind in [OperationKind::SyncDirectory, OperationKind::Rename, OperationKind::Write, OperationKind::Create] {
-            for at in 1..=errors_of(kind).unwrap() {
+            for at in 1..=calls_of(kind).unwrap() {
                 let faults = [Fault::once(OperationKind::Sync, sync, Errno::IO), Fault::once(kind, at, Errno::IO)];
                 let sweep = run_plan(&faults);
                 runs += 1;

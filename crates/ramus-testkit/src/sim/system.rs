@@ -10,12 +10,12 @@ use ramus_store::fs::{Access, DirEntry, FileHandle, FileId, FileSystem, LockFile
 use rustix::io::Errno;
 
 use super::disk::{Disk, Event, History, Inode, NameChange, Node};
-use super::fault::{Armed, Fault, Operation, OperationKind, Verdict};
+use super::fault::{Armed, Operation, OperationKind, Verdict};
 use super::handle::{SimFile, SimLock};
 use super::lock::Locks;
 
 /// What is called inside an operation.
-type Hook = Box<dyn FnOnce() + Send>;
+pub(super) type Hook = Box<dyn FnOnce() + Send>;
 
 /// A file system in memory. Clones are handles on the same one.
 #[derive(Clone, Default)]
@@ -26,13 +26,13 @@ pub struct SimFs(Arc<Mutex<State>>);
 pub(super) struct State {
     pub(super) disk: Disk,
     pub(super) locks: Locks,
-    recorded: History,
-    log: Vec<Operation>,
-    faults: Vec<Armed>,
-    crash_after: Option<usize>,
+    pub(super) recorded: History,
+    pub(super) log: Vec<Operation>,
+    pub(super) faults: Vec<Armed>,
+    pub(super) crash_after: Option<usize>,
     /// Whether whoever calls is only looking: nothing is counted and nothing fails.
-    calm: bool,
-    hook: Option<(OperationKind, usize, Hook)>,
+    pub(super) calm: bool,
+    pub(super) hook: Option<(OperationKind, usize, Hook)>,
     next: u64,
     pub(super) syncs_after_failure: usize,
 }
@@ -113,7 +113,7 @@ fn is_directory(disk: &Disk, path: &Path) -> bool {
 }
 
 /// Paths are compared as they are written, without `.` in them.
-fn clean(path: &Path) -> PathBuf {
+pub(super) fn clean(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
@@ -153,92 +153,6 @@ impl SimFs {
         Ok((state, allowed))
     }
 
-    /// Adds a fault. Operations are counted from now on.
-    pub fn arm(&self, fault: Fault) {
-        self.state().faults.push(Armed::new(fault));
-    }
-
-    /// Removes all faults: there is space again, the disk works.
-    pub fn clear_faults(&self) {
-        self.state().faults.clear();
-    }
-
-    /// Lets a judge look at the disk: meanwhile nothing is counted and nothing fails.
-    pub fn undisturbed<T>(&self, look: impl FnOnce() -> T) -> T {
-        let was = std::mem::replace(&mut self.state().calm, true);
-        let seen = look();
-        self.state().calm = was;
-        seen
-    }
-
-    /// Runs `hook` inside the `at`-th operation of a kind from now, just before it has its effect.
-    pub fn interrupt(&self, kind: OperationKind, at: usize, hook: impl FnOnce() + Send + 'static) {
-        self.state().hook = Some((kind, at.max(1), Box::new(hook)));
-    }
-
-    /// Makes every operation behind the first `operations` from now fail.
-    pub fn crash_after(&self, operations: usize) {
-        let mut state = self.state();
-        state.crash_after = Some(state.log.len() + operations);
-    }
-
-    /// Returns the operations so far.
-    pub fn operations(&self) -> Vec<Operation> {
-        self.state().log.clone()
-    }
-
-    /// Returns how many operations of a kind there were.
-    pub fn count(&self, kind: OperationKind) -> usize {
-        self.state().log.iter().filter(|operation| operation.kind == kind).count()
-    }
-
-    /// Returns how many operations a fault made fail.
-    pub fn failures(&self) -> usize {
-        self.state().log.iter().filter(|operation| operation.failed).count()
-    }
-
-    /// Returns how often a handle was asked to make something durable after it had failed to.
-    pub fn syncs_after_failure(&self) -> usize {
-        self.state().syncs_after_failure
-    }
-
-    /// Forgets what happened so far and records from now on.
-    pub fn record(&self) {
-        let mut state = self.state();
-        state.recorded = History { start: state.disk.clone(), events: Vec::new() };
-    }
-
-    /// Returns what happened since [`SimFs::record`].
-    pub fn history(&self) -> History {
-        self.state().recorded.clone()
-    }
-
-    /// Returns the files as programs see them.
-    pub fn files(&self) -> Vec<(PathBuf, Arc<Vec<u8>>)> {
-        let state = self.state();
-        let files = state.disk.live.iter().filter_map(|(path, node)| match node {
-            Node::File(inode) => Some((path.clone(), Arc::clone(&state.disk.files.get(inode)?.live))),
-            Node::Directory => None,
-        });
-        files.collect()
-    }
-
-    /// Puts a durable file there, with the directories it needs, without counting as an operation.
-    pub fn place(&self, path: &Path, content: &[u8]) {
-        let mut state = self.state();
-        let path = clean(path);
-        let inode = state.number();
-        let file = state.disk.files.entry(inode).or_default();
-        file.live = Arc::new(content.to_vec());
-        file.durable = Arc::clone(&file.live);
-        let parents = path.ancestors().skip(1).filter(|parent| parent.parent().is_some()).map(Path::to_owned);
-        let named = parents.map(|parent| (parent, Node::Directory)).chain([(path.clone(), Node::File(inode))]);
-        for (path, node) in named.collect::<Vec<_>>() {
-            state.disk.live.insert(path.clone(), node);
-            state.disk.durable.insert(path, node);
-        }
-    }
-
     fn change_names(&self, kind: OperationKind, change: NameChange, about: &Path) -> io::Result<()> {
         let (mut state, _) = self.begin(kind, about, 0)?;
         state.happen(Event::Names(change));
@@ -249,11 +163,8 @@ impl SimFs {
         let (from, to) = (clean(from), clean(to));
         let (mut state, _) = self.begin(OperationKind::Rename, &from, 0)?;
         let inode = state.inode(&from)?;
-        if replace {
-            state.check_parent(&to)?
-        } else {
-            state.check_free(&to)?
-        }
+        let free = if replace { state.check_parent(&to) } else { state.check_free(&to) };
+        free?;
         state.happen(Event::Names(NameChange::Rename { from, to, inode }));
         Ok(())
     }

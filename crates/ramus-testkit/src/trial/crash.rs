@@ -1,8 +1,8 @@
 //! Crashes at every moment: a workload runs to its end, and every image the disk may have had during its last verb is
 //! booted and judged. Crashes during the earlier verbs are those of the shorter workloads.
 
-use super::operation::Operation;
 use super::oracle::Oracle;
+use super::verb::Verb;
 use super::world::World;
 use crate::sim::Limits;
 
@@ -27,21 +27,21 @@ impl Report {
 }
 
 /// Returns all workloads of a length.
-pub fn workloads(length: usize) -> impl Iterator<Item = Vec<Operation>> {
-    let verbs = Operation::ALL.len();
+pub fn workloads(length: usize) -> impl Iterator<Item = Vec<Verb>> {
+    let verbs = Verb::ALL.len();
     let count = u32::try_from(length).ok().and_then(|length| verbs.checked_pow(length)).unwrap_or(usize::MAX);
     (0..count).map(move |mut number| {
         let mut next = || {
-            let operation = Operation::ALL.into_iter().nth(number % verbs);
+            let verb = Verb::ALL.into_iter().nth(number % verbs);
             number /= verbs;
-            operation
+            verb
         };
         (0..length).filter_map(|_| next()).collect()
     })
 }
 
 /// Runs a workload and judges every image of its last verb.
-pub fn explore(workload: &[Operation], limits: Limits) -> Report {
+pub fn explore(workload: &[Verb], limits: Limits) -> Report {
     let mut report = Report { workloads: 1, ..Report::default() };
     if let Err(wrong) = explore_into(workload, limits, &mut report) {
         report.violations.push(format!("{workload:?}: {wrong}"));
@@ -49,14 +49,14 @@ pub fn explore(workload: &[Operation], limits: Limits) -> Report {
     report
 }
 
-fn explore_into(workload: &[Operation], limits: Limits, report: &mut Report) -> Result<(), String> {
+fn explore_into(workload: &[Verb], limits: Limits, report: &mut Report) -> Result<(), String> {
     let Some((last, earlier)) = workload.split_last() else { return Ok(()) };
     let mut world = World::new().map_err(|error| format!("the home cannot be read: {error}"))?;
-    let run = |world: &mut World, operation: Operation| {
-        world.run(operation).map_err(|error| format!("{operation:?} failed without a fault: {error}"))
+    let run = |world: &mut World, verb: Verb| {
+        world.run(verb).map_err(|error| format!("{verb:?} failed without a fault: {error}"))
     };
-    for operation in earlier {
-        run(&mut world, *operation)?;
+    for verb in earlier {
+        run(&mut world, *verb)?;
     }
     let before = world.model().clone();
     world.fs().record();

@@ -27,10 +27,17 @@ pub const TORN: &str = "0a000000-0000-7000-8000-000000000004";
 /// A clock that stands still.
 struct Still;
 
+const NOW: i64 = 1_772_438_400_000;
+
 impl Clock for Still {
     fn now(&self) -> i64 {
-        1_772_438_400_000
+        NOW
     }
+}
+
+/// What the clock says, as entries have it.
+pub(super) fn now() -> String {
+    ramus_model::time::format(NOW)
 }
 
 /// Makes an engine over the home on `fs`.

@@ -8,10 +8,9 @@ use ramus_store::StoreError;
 
 use super::home::{CWD, engine};
 use super::model::Entry;
-use super::operation::Operation;
 use super::oracle::{check_writing, entries_of};
 use super::world::World;
-use crate::sim::{Operation as Call, OperationKind, SimFs};
+use crate::sim::{Operation, OperationKind, SimFs};
 
 /// What errors left open.
 #[derive(Debug, Default)]
@@ -22,24 +21,13 @@ pub(super) struct Survivors {
     pub(super) refused: BTreeSet<String>,
     /// Sessions and entries that were acknowledged behind the model's back.
     pub(super) extra: Vec<(String, String)>,
-    /// How often a recovery was itself hit by a fault.
-    pub(super) interrupted: usize,
 }
 
 impl Survivors {
-    pub(super) fn note(
-        &mut self,
-        operation: Operation,
-        error: &EngineError,
-        failed: &[Call],
-        refused: BTreeSet<String>,
-        target: Option<String>,
-    ) {
-        if operation == Operation::Delete {
-            self.may_be_gone.extend(target);
-        }
+    /// Takes down what a verb that failed leaves open: `refused` are the entries it was given.
+    pub(super) fn note(&mut self, error: &EngineError, failed: &[Operation], refused: BTreeSet<String>) {
         let in_doubt = matches!(error, EngineError::Store(StoreError::Unconfirmed { .. }))
-            || failed.iter().any(|call| call.kind == OperationKind::Truncate);
+            || failed.iter().any(|operation| operation.kind == OperationKind::Truncate);
         if !in_doubt {
             self.refused.extend(refused);
         }

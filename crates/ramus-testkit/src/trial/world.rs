@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ramus_engine::{Engine, EngineError, Session};
+use ramus_engine::{Engine, EngineError, Session, Written};
 use ramus_model::Draft;
 
 use super::home::{self, CWD, DRAFT, OLD, PUBLISHED, TORN};
@@ -124,6 +124,15 @@ impl World {
         let entry = |seq| Entry { id: session.log().id(seq).to_owned(), line: session.line(seq).ok() };
         let now = self.fs.undisturbed(|| session.log().seqs().map(entry).collect());
         self.model.sessions.insert(id.to_owned(), now);
+    }
+
+    /// Sets the bytes that an acknowledged entry must have.
+    pub(super) fn expect(&mut self, id: &str, mut line: Vec<u8>, written: &Written) {
+        line.pop();
+        let entries = self.model.sessions.get_mut(id).into_iter().flatten();
+        if let Some(entry) = entries.into_iter().find(|entry| entry.id == written.id.as_str()) {
+            entry.line = Some(line);
+        }
     }
 
     pub(super) fn forget(&mut self, id: &str) {

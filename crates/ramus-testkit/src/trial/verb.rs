@@ -2,12 +2,12 @@
 
 use ramus_engine::{Children, Cursor, EngineError, ForkOptions, NewSession};
 
-use super::home::{CWD, DRAFT, OLD, TORN, message};
+use super::home::{CWD, DRAFT, OLD, TORN, message, now};
 use super::world::World;
 
 /// A verb, on a session that the world chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum Verb {
     /// Makes a session, which becomes the current one.
     Create,
     /// Appends one entry.
@@ -33,7 +33,7 @@ pub enum Operation {
     // A new verb (an append with a blob, a collection) is added here, in `ALL` and in `World::run`.
 }
 
-impl Operation {
+impl Verb {
     /// Every verb.
     pub const ALL: [Self; 11] = [
         Self::Create,
@@ -52,35 +52,30 @@ impl Operation {
 
 impl World {
     /// Runs one verb. What succeeds is in the model afterwards; what fails is not.
-    pub fn run(&mut self, operation: Operation) -> Result<(), EngineError> {
+    pub fn run(&mut self, verb: Verb) -> Result<(), EngineError> {
         let current = self.current().to_owned();
-        match operation {
-            Operation::Create => self.create(),
-            Operation::Append => self.append(&current, &["user"]),
-            Operation::Batch => self.append(&current, &["user", "assistant", "user"]),
-            Operation::Rename => {
+        match verb {
+            Verb::Create => self.create(),
+            Verb::Append => self.append(&current, &["user"]),
+            Verb::Batch => self.append(&current, &["user", "assistant", "user"]),
+            Verb::Rename => {
                 let title = format!("title {}", self.number());
                 self.change(&current, |engine, session| engine.rename(session, &title).map(drop))
             }
-            Operation::Branch => self.change(&current, |engine, session| {
+            Verb::Branch => self.change(&current, |engine, session| {
                 let first = session.log().visible().next();
                 first.map_or(Ok(()), |first| engine.branch(session, first).map(drop))
             }),
-            Operation::Migrate => self.append(OLD, &["user"]),
-            Operation::Fork => self.fork(&current),
-            Operation::Publish => self.append(DRAFT, &["assistant"]),
-            Operation::Delete => self.delete(&current),
-            Operation::Doctor => {
+            Verb::Migrate => self.append(OLD, &["user"]),
+            Verb::Fork => self.fork(&current),
+            Verb::Publish => self.append(DRAFT, &["assistant"]),
+            Verb::Delete => self.delete(&current),
+            Verb::Doctor => {
                 let examined = self.engine().doctor_all()?;
                 examined.into_iter().try_for_each(|one| one.outcome.map(drop))
             }
-            Operation::Mend => self.append(TORN, &["user"]),
+            Verb::Mend => self.append(TORN, &["user"]),
         }
-    }
-
-    /// Returns the session a verb that has no session of its own is about.
-    pub(super) fn target(&self, operation: Operation) -> Option<String> {
-        (operation == Operation::Delete).then(|| self.current().to_owned())
     }
 
     fn create(&mut self) -> Result<(), EngineError> {
@@ -100,7 +95,16 @@ impl World {
             })
             .collect();
         self.attempt(&drafts);
-        self.change(id, |engine, session| engine.append(session, &drafts, &Cursor::Leaf).map(drop))
+        let mut written = Vec::new();
+        self.change(id, |engine, session| {
+            written = engine.append(session, &drafts, &Cursor::Leaf)?.entries;
+            Ok(())
+        })?;
+        // What counts is what was handed over, not what can be read back.
+        for (draft, written) in drafts.iter().zip(&written) {
+            self.expect(id, draft.body.to_line(&written.id, written.parent.as_ref(), &now()), written);
+        }
+        Ok(())
     }
 
     fn fork(&mut self, id: &str) -> Result<(), EngineError> {
