@@ -5,6 +5,7 @@ use ramus_model::message::Message;
 use ramus_model::{
     Depth, EntryId, ForkedFrom, Header, Log, Place, Scope, Seq, SessionId, Tree, context, resolve, title,
 };
+use ramus_store::planted::{Bug, is_planted};
 use ramus_store::{
     Health, Incarnation, Location, LogStore, LogWriter, Position, ReadAhead, Residence, StoreError, StoreLines,
 };
@@ -378,7 +379,8 @@ fn read_log(
     log.finish();
     let sidecar = match found {
         Some(found) if fits => {
-            if incarnation_name(read.incarnation) != found.checkpoint.incarnation {
+            let is_same = incarnation_name(read.incarnation) == found.checkpoint.incarnation;
+            if !is_same && !is_planted(Bug::TrustSidecar) {
                 return Ok(None);
             }
             found.into_sidecar()

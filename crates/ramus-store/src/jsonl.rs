@@ -58,6 +58,8 @@ pub struct JsonlStore {
     notices: Arc<Mutex<Vec<String>>>,
     /// Blobs whose content was seen to be right.
     known_blobs: Arc<Mutex<KnownBlobs>>,
+    /// Directories whose names the disk did not confirm when it was last asked.
+    unconfirmed_dirs: Arc<Mutex<HashSet<PathBuf>>>,
 }
 
 type KnownBlobs = HashSet<(BlobHash, FileId)>;
@@ -77,6 +79,7 @@ impl JsonlStore {
             known_dirs: Arc::default(),
             notices: Arc::default(),
             known_blobs: Arc::default(),
+            unconfirmed_dirs: Arc::default(),
         }
     }
 
@@ -118,7 +121,9 @@ impl JsonlStore {
     fn read_file(&self, path: &Path, from: u64, take: &mut dyn FnMut(&[u8])) -> Result<(FileId, u64), StoreError> {
         let file = self.fs.open(path, Access::Read).map_err(|error| StoreError::io("open", path, error))?;
         let stat = file.stat().map_err(|error| StoreError::io("inspect", path, error))?;
-        let mut buffer = vec![0; CHUNK];
+        // No larger than what is there, and one byte to find the end with.
+        let rest = usize::try_from(stat.size.saturating_sub(from)).unwrap_or(usize::MAX);
+        let mut buffer = vec![0; CHUNK.min(rest.saturating_add(1))];
         let mut position = from;
         loop {
             let read = file.read_at(&mut buffer, position).map_err(|error| StoreError::io("read", path, error))?;
@@ -153,7 +158,21 @@ impl JsonlStore {
             return Ok(());
         }
         let directory = path.parent().unwrap_or(path);
-        self.fs.sync_dir(directory).map_err(|error| StoreError::io("sync", directory, error))
+        let synced = self.fs.sync_dir(directory).map_err(|error| StoreError::io("sync", directory, error));
+        let mut unconfirmed = self.unconfirmed_dirs.lock().unwrap_or_else(PoisonError::into_inner);
+        match &synced {
+            Ok(()) => unconfirmed.remove(directory),
+            Err(_) => unconfirmed.insert(directory.to_owned()),
+        };
+        synced
+    }
+
+    /// Makes sure that the disk has a log's name before more is written under it: when it could not confirm a new name,
+    /// a power cut may give the old file back.
+    fn confirm_name(&self, path: &Path) -> Result<(), StoreError> {
+        let directory = path.parent().unwrap_or(path);
+        let in_doubt = self.unconfirmed_dirs.lock().unwrap_or_else(PoisonError::into_inner).contains(directory);
+        if in_doubt { self.sync_dir_of(path) } else { Ok(()) }
     }
 }
 

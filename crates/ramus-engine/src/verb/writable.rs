@@ -1,6 +1,7 @@
 //! Making a log writable: old versions are upgraded, files without a header set aside, both by the first append.
 
 use ramus_model::{Finding, FindingKind, Tail, migrate};
+use ramus_store::planted::{Bug, is_planted};
 use ramus_store::{Location, StoreError};
 use sha2::{Digest as _, Sha256};
 
@@ -19,7 +20,7 @@ impl Engine {
                 self.set_aside(session)?
             } else if migrate::is_needed(&session.log) {
                 self.upgrade(session)?
-            } else if let Tail::Torn { from } = session.log.tail() {
+            } else if let (Tail::Torn { from }, false) = (session.log.tail(), is_planted(Bug::NoTailRepair)) {
                 self.cut_tail(session, from)?
             } else {
                 return Ok(());

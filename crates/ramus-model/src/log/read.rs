@@ -312,10 +312,14 @@ impl Log {
 
 /// Says whether what lies behind the envelope looks like the rest of the same record: it closes what is open (two objects
 /// when reading stopped inside the message), and there is no second `"parentId"`, whose quotes would be escaped inside a
-/// sound body.
+/// sound body. Nor is there a zero byte: a crash that zeroed the end of this record and the start of the next leaves one
+/// line that starts and ends well.
 fn looks_whole(line: &[u8], envelope: &Envelope<'_>) -> bool {
     static PARENT_ID: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\"parentId\""));
     let rest = line.get(envelope.end..).unwrap_or_default();
     let closers: &[u8] = if envelope.kind == Kind::Message { b"}}" } else { b"}" };
-    if envelope.closed { rest.is_empty() } else { rest.ends_with(closers) && PARENT_ID.find(rest).is_none() }
+    if envelope.closed {
+        return rest.is_empty();
+    }
+    rest.ends_with(closers) && PARENT_ID.find(rest).is_none() && memchr::memchr(0, rest).is_none()
 }

@@ -29,7 +29,10 @@ impl FileSystem for RealFs {
             Ok(()) => {
                 // A strict umask takes from the owner too.
                 std::fs::set_permissions(path, Permissions::from_mode(0o700))?;
-                path.parent().map_or(Ok(()), |parent| self.sync_dir(parent))
+                path.parent().map_or(Ok(()), |parent| self.sync_dir(parent)).inspect_err(|_| {
+                    // Whoever tries again must not take a directory that may vanish for one that stays.
+                    let _ = std::fs::remove_dir(path);
+                })
             }
         }
     }

@@ -96,7 +96,11 @@ impl JsonlStore {
         check()?;
         let new = beside(path, &unfinished());
         self.publish(&new, path, bytes, || {
-            backup.map_or(Ok(()), |backup| self.back_up(path, backup))?;
+            if let Some(backup) = backup {
+                self.back_up(path, backup)?;
+                // A crash may keep the next rename and lose this name; the old bytes would be gone with it.
+                self.sync_dir_of(path)?;
+            }
             // Programs that do not know the gate may have written while the new file was.
             check()?;
             self.fs.rename(&new, path).map_err(|error| StoreError::io("replace", path, error))

@@ -60,6 +60,7 @@ impl JsonlStore {
 impl LogWriter for JsonlWriter {
     fn append(&mut self, expected: Position, bytes: &[u8], flush: Flush) -> Result<Position, StoreError> {
         self.check_health()?;
+        self.store.confirm_name(&self.path)?;
         if is_planted(Bug::AckBeforeWrite) {
             let late = std::mem::replace(&mut self.kept_back, bytes.to_vec());
             let start = expected.end - late.len() as u64;
