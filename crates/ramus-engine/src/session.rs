@@ -57,6 +57,11 @@ impl Session {
         }
     }
 
+    /// A session of which only the end can be looked at. Whoever makes one must not let it out.
+    pub(crate) fn window(store: &Arc<dyn LogStore>, location: Location, log: Log, incarnation: Incarnation) -> Self {
+        Self::new(Arc::clone(store), vec![location], Read { log, incarnation, sidecar: Sidecar::None })
+    }
+
     /// Returns the id.
     pub fn id(&self) -> &SessionId {
         self.log.header().map_or(&self.location().id, |header| &header.id)

@@ -153,7 +153,7 @@ impl Session {
         }
         let Some(rows) = self.log.rows(described.rows).filter(|_| self.log.is_orderly()) else { return Ok(None) };
         let Some(header) = self.header_line()? else { return Ok(None) };
-        let window = self.window(&described, &rows)?;
+        let window = self.window_start(&described, &rows)?;
         let rows_crc = extended(described.rows_crc, &rows);
         let incarnation = incarnation_name(self.position().incarnation);
         let checkpoint = self.log.checkpoint(&header, incarnation, rows_crc, window.clone());
@@ -171,7 +171,7 @@ impl Session {
     }
 
     /// Where the context starts: as known, unless something that starts one was added since.
-    fn window(&self, described: &Described, rows: &[u8]) -> Result<Option<WindowStart>, StoreError> {
+    fn window_start(&self, described: &Described, rows: &[u8]) -> Result<Option<WindowStart>, StoreError> {
         let shared = self.log.len() - self.log.own_len();
         let starts = |seq: Seq| {
             self.log.record(seq).is_some_and(|record| matches!(record.kind, Kind::Compaction | Kind::ResetBoundary))

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use ramus_engine::{Engine, EngineError, Session};
-use ramus_model::Seq;
+use ramus_engine::{Engine, EngineError, Resumed, Session};
+use ramus_model::{BlobHash, Log, Seq};
 use ramus_store::{JsonlStore, Location, Residence, Terminal};
 
 use crate::failure::Refusal;
@@ -46,6 +46,18 @@ impl<'s> Invocation<'s> {
         let session = self.engine.open(&self.named(target.session)?, &self.cwd)?;
         let entry = target.entry.map(|entry| session.resolve(&entry)).transpose()?;
         Ok((session, entry))
+    }
+
+    /// Opens a session for its next turn, which goes on from the entry that was named or from the leaf.
+    pub(crate) fn turn(&self, argument: &str) -> anyhow::Result<Resumed> {
+        let target = Target::parse(argument);
+        let name = self.named(target.session)?;
+        let Some(entry) = target.entry.filter(|entry| !entry.is_empty()) else {
+            return Ok(self.engine.resume(&name, &self.cwd)?);
+        };
+        let session = self.engine.open(&name, &self.cwd)?;
+        let entry = session.resolve(&entry)?;
+        Ok(Resumed::at(session, Some(entry))?)
     }
 
     /// Opens a session for a command that works on one entry of it.
@@ -109,8 +121,8 @@ impl<'s> Invocation<'s> {
     }
 
     /// Says that what is shown may be incomplete.
-    pub(crate) fn mention_damage(&mut self, session: &Session, argument: &str) -> anyhow::Result<()> {
-        if session.log().is_damaged() {
+    pub(crate) fn mention_damage(&mut self, log: &Log, argument: &str) -> anyhow::Result<()> {
+        if log.is_damaged() {
             let session = Target::parse(argument).session;
             self.screen.warn(&format!("the session is damaged; `ramus doctor {session}` tells what is wrong"))?;
         }
@@ -118,8 +130,7 @@ impl<'s> Invocation<'s> {
     }
 
     /// Says that something that is kept beside the session could not be had.
-    pub(crate) fn mention_missing_blobs(&mut self, session: &Session, argument: &str) -> anyhow::Result<()> {
-        let missing = session.missing_blobs();
+    pub(crate) fn mention_missing_blobs(&mut self, missing: &[BlobHash], argument: &str) -> anyhow::Result<()> {
         if !missing.is_empty() {
             let session = Target::parse(argument).session;
             let count = quantity::count(missing.len(), "blob is", "blobs are");

@@ -4,11 +4,13 @@
 //! that is used of them is checked against its checksum. When the window does not reach far enough, or anything does not
 //! fit, the whole session is opened instead; the answer is the same.
 
-use std::sync::Arc;
+use ramus_model::blob::Restore;
+use ramus_model::{
+    BlobHash, Checkpoint, Context, Depth, EntryId, Lines as _, Log, ROW, Seq, SessionId, context, sum_at,
+};
+use ramus_store::{Location, Residence, StoreError, StoreLines};
 
-use ramus_model::{Checkpoint, Context, EntryId, Lines as _, Log, ROW, SessionId, WindowStart, context, sum_at};
-use ramus_store::{Location, LogStore, ReadAhead, Residence, StoreError, StoreLines};
-
+use crate::blobs::RestoredLines;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::{Session, load};
@@ -16,35 +18,23 @@ use crate::sidecar::{describes, incarnation_name, last_line_is_there};
 
 /// A session as far as its next turn needs it.
 pub struct Resumed {
-    seen: Seen,
+    /// Whole, or a window: then nothing that lies before it can be looked up.
+    session: Session,
+    is_window: bool,
     context: Context,
-    leaf: Option<ramus_model::Seq>,
-}
-
-/// How much of the session was opened.
-enum Seen {
-    Whole(Box<Session>),
-    Window(Box<Window>),
-}
-
-/// The end of a log.
-struct Window {
-    store: Arc<dyn LogStore>,
-    source: [Location; 1],
-    log: Log,
-    ahead: ReadAhead,
+    leaf: Option<Seq>,
 }
 
 impl Resumed {
+    /// The turn of a session that goes on from any of its entries.
+    pub fn at(session: Session, leaf: Option<Seq>) -> Result<Self, EngineError> {
+        let context = session.context(leaf)?;
+        Ok(Self { session, is_window: false, context, leaf })
+    }
+
     /// Returns the session's id.
     pub fn id(&self) -> &SessionId {
-        match &self.seen {
-            Seen::Whole(session) => session.id(),
-            Seen::Window(window) => {
-                let [source] = &window.source;
-                window.log.header().map_or(&source.id, |header| &header.id)
-            }
-        }
+        self.session.id()
     }
 
     /// Returns what the model is to be sent.
@@ -54,39 +44,40 @@ impl Resumed {
 
     /// Returns the entry the next one hangs from.
     pub fn leaf(&self) -> Option<EntryId> {
-        self.leaf.map(|seq| EntryId::from(self.log().id(seq)))
+        self.leaf.map(|seq| self.session.entry_id(seq))
     }
 
     /// Returns the log, of which perhaps only the end can be looked at: the entries of the context, and what came later.
     pub fn log(&self) -> &Log {
-        match &self.seen {
-            Seen::Whole(session) => session.log(),
-            Seen::Window(window) => &window.log,
-        }
+        self.session.log()
     }
 
     /// Gives access to the bytes of entries.
     pub fn lines(&self) -> StoreLines<'_> {
-        match &self.seen {
-            Seen::Whole(session) => session.lines(),
-            Seen::Window(window) => window.lines(),
-        }
+        self.session.lines()
+    }
+
+    /// Gives access to the bytes of entries with their references resolved.
+    pub fn restored_lines(&self, what: Restore) -> RestoredLines<'_> {
+        self.session.restored_lines(what)
+    }
+
+    /// Returns the blobs that were wanted so far and are missing or damaged.
+    pub fn missing_blobs(&self) -> Vec<BlobHash> {
+        self.session.missing_blobs()
     }
 
     /// Says whether only the end of the log was touched.
     pub fn is_window(&self) -> bool {
-        matches!(self.seen, Seen::Window(_))
+        self.is_window
     }
 
     /// Opens the rest, for whoever wants more than the context.
     pub fn into_session(self) -> Result<Session, EngineError> {
-        match self.seen {
-            Seen::Whole(session) => Ok(*session),
-            Seen::Window(window) => {
-                let Window { store, source: [source], .. } = *window;
-                load(&store, source, ramus_model::Depth::Envelope)
-            }
+        if !self.is_window {
+            return Ok(self.session);
         }
+        load(&self.session.store, self.session.location().clone(), Depth::Envelope)
     }
 }
 
@@ -98,10 +89,9 @@ impl Engine {
             return Ok(resumed);
         }
         let mut session = self.open(reference, cwd)?;
-        let leaf = session.log().leaf();
-        let context = session.context(leaf)?;
         session.survey_again();
-        Ok(Resumed { seen: Seen::Whole(Box::new(session)), context, leaf })
+        let leaf = session.log().leaf();
+        Resumed::at(session, leaf)
     }
 
     /// Opens only the end of a log. Whatever goes wrong, opening all of it will say what it was.
@@ -125,39 +115,28 @@ impl Engine {
         if incarnation_name(read.incarnation) != checkpoint.incarnation {
             return None;
         }
-        let store = Arc::clone(&self.store);
-        let window = Window { store, source: [location.clone()], log, ahead: ReadAhead::default() };
-        let (leaf, context) = window.context(start)?;
-        window.is_as_written(&context, &rows).ok().filter(|sound| *sound)?;
-        Some(Resumed { seen: Seen::Window(Box::new(window)), context, leaf })
+        let session = Session::window(&self.store, location.clone(), log, read.incarnation);
+        let (leaf, context) = context::in_window(session.log(), start, &session.lines()).ok().flatten()?;
+        is_as_written(&session, &context, &rows).ok().filter(|sound| *sound)?;
+        Some(Resumed { session, is_window: true, context, leaf })
     }
 }
 
-impl Window {
-    fn lines(&self) -> StoreLines<'_> {
-        StoreLines::new(self.store.as_ref(), &self.source, &self.ahead)
-    }
-
-    fn context(&self, start: &WindowStart) -> Option<(Option<ramus_model::Seq>, Context)> {
-        context::in_window(&self.log, start, &self.lines()).ok().flatten()
-    }
-
-    /// Says whether the lines of a context are the ones that were written.
-    fn is_as_written(&self, context: &Context, rows: &[u8]) -> Result<bool, StoreError> {
-        let lines = self.lines();
-        let edits = context.items.iter().filter_map(|item| match item {
-            context::Item::Edited { edit, .. } => Some(*edit),
-            _ => None,
-        });
-        for seq in context.items.iter().map(|item| item.seq()).chain(edits) {
-            let Some(place) = self.log.place(seq) else { return Ok(false) };
-            // What lies behind the checkpoint was read just now.
-            if let Some(sum) = sum_at(rows, place.offset)
-                && crc32fast::hash(&lines.line(place)?) != sum
-            {
-                return Ok(false);
-            }
+/// Says whether the lines of a context are the ones that were written.
+fn is_as_written(session: &Session, context: &Context, rows: &[u8]) -> Result<bool, StoreError> {
+    let edits = context.items.iter().filter_map(|item| match item {
+        context::Item::Edited { edit, .. } => Some(*edit),
+        _ => None,
+    });
+    let lines = session.lines();
+    for seq in context.items.iter().map(|item| item.seq()).chain(edits) {
+        let Some(place) = session.log().place(seq) else { return Ok(false) };
+        // What lies behind the checkpoint was read just now.
+        if let Some(sum) = sum_at(rows, place.offset)
+            && crc32fast::hash(&lines.line(place)?) != sum
+        {
+            return Ok(false);
         }
-        Ok(true)
     }
+    Ok(true)
 }

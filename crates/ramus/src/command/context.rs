@@ -1,9 +1,9 @@
 //! `context`: what a model would be sent.
 
 use clap::{Args, ValueEnum};
-use ramus_engine::Session;
+use ramus_engine::Resumed;
 use ramus_model::blob::Restore;
-use ramus_model::context::{Context as Built, Item, provider, render};
+use ramus_model::context::{Item, provider, render};
 use ramus_model::json::{Raw, quote};
 use ramus_model::message::Message;
 use ramus_model::{Seq, tokens};
@@ -55,33 +55,32 @@ struct Messages {
 
 impl Context {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let (session, entry) = invocation.session_and_entry(&self.target)?;
-        let leaf = entry.or_else(|| session.log().leaf());
-        let context = session.context(leaf)?;
-        let messages = self.messages(&session, &context)?;
-        let tokens = tokens::of_context(session.log(), &context, &session.restored_lines(Restore::Texts))?;
-        invocation.mention_damage(&session, &self.target)?;
-        invocation.mention_missing_blobs(&session, &self.target)?;
+        let turn = invocation.turn(&self.target)?;
+        let messages = self.messages(&turn)?;
+        let tokens = tokens::of_context(turn.log(), turn.context(), &turn.restored_lines(Restore::Texts))?;
+        invocation.mention_damage(turn.log(), &self.target)?;
+        invocation.mention_missing_blobs(&turn.missing_blobs(), &self.target)?;
         if invocation.screen.wants_json() {
-            let line = to_json(&session, &context, &messages, tokens);
+            let line = to_json(&turn, &messages, tokens);
             invocation.screen.data(&line)?;
         } else {
-            let text = to_text(&session, leaf, &context, &messages, tokens, invocation.screen.width());
+            let text = to_text(&turn, &messages, tokens, invocation.screen.width());
             invocation.screen.text(&text)?;
         }
         Ok(Exit::Done)
     }
 
-    fn messages(&self, session: &Session, context: &Built) -> anyhow::Result<Messages> {
+    fn messages(&self, turn: &Resumed) -> anyhow::Result<Messages> {
         let mut bytes = Vec::new();
-        let lines = session.restored_lines(Restore::Everything);
+        let context = turn.context();
+        let lines = turn.restored_lines(Restore::Everything);
         let entries = match self.dialect {
             Dialect::V3 => {
-                render::messages(session.log(), context, &lines, &mut bytes)?;
+                render::messages(turn.log(), context, &lines, &mut bytes)?;
                 context.items.iter().map(|item: &Item| Some(item.seq())).collect()
             }
             Dialect::Provider => {
-                let outgoing = provider::messages(session.log(), context, &lines)?;
+                let outgoing = provider::messages(turn.log(), context, &lines)?;
                 provider::write(&outgoing, &mut bytes);
                 outgoing.iter().map(|message| message.entry).collect()
             }
@@ -95,8 +94,9 @@ impl Context {
 }
 
 /// Builds the answer around the messages, whose bytes stay as they are.
-fn to_json(session: &Session, context: &Built, messages: &Messages, tokens: u64) -> Vec<u8> {
-    let id = |seq: Seq| session.log().id(seq).to_owned();
+fn to_json(turn: &Resumed, messages: &Messages, tokens: u64) -> Vec<u8> {
+    let context = turn.context();
+    let id = |seq: Seq| turn.log().id(seq).to_owned();
     let state = &context.state;
     let rest = json!({
         "models": state.models,
@@ -109,7 +109,7 @@ fn to_json(session: &Session, context: &Built, messages: &Messages, tokens: u64)
         "compacted_by": context.compacted_by.map(id),
     });
     let mut line = b"{\"schema_version\":1,\"session\":".to_vec();
-    quote(session.id().as_str(), &mut line);
+    quote(turn.id().as_str(), &mut line);
     line.extend_from_slice(b",\"messages\":");
     line.extend_from_slice(&messages.bytes);
     line.push(b',');
@@ -119,18 +119,12 @@ fn to_json(session: &Session, context: &Built, messages: &Messages, tokens: u64)
     line
 }
 
-fn to_text(
-    session: &Session,
-    leaf: Option<Seq>,
-    context: &Built,
-    messages: &Messages,
-    tokens: u64,
-    width: usize,
-) -> Text {
+fn to_text(turn: &Resumed, messages: &Messages, tokens: u64, width: usize) -> Text {
+    let context = turn.context();
     let mut text = Text::new();
-    let rows = rows(session, messages);
-    match leaf {
-        Some(leaf) => text.plain("context at ").styled(style::ID, session.log().id(leaf)),
+    let rows = rows(turn, messages);
+    match turn.leaf() {
+        Some(leaf) => text.plain("context at ").styled(style::ID, leaf.as_str()),
         None => text.plain("empty context"),
     };
     let count = quantity::count(rows.len(), "message", "messages");
@@ -138,7 +132,7 @@ fn to_text(
     text.plain(&format!("{separator}{count}{separator}about {} tokens", quantity::grouped(tokens))).end();
     context::state(&mut text, &context.state);
     if let Some(compaction) = context.compacted_by {
-        text.styled(style::SUMMARY, "compacted by ").styled(style::ID, session.log().id(compaction)).end();
+        text.styled(style::SUMMARY, "compacted by ").styled(style::ID, turn.log().id(compaction)).end();
     }
     if !rows.is_empty() {
         text.end();
@@ -147,7 +141,7 @@ fn to_text(
     text
 }
 
-fn rows(session: &Session, messages: &Messages) -> Vec<context::Row> {
+fn rows(turn: &Resumed, messages: &Messages) -> Vec<context::Row> {
     let items = Raw::parse(&messages.bytes).into_iter().flat_map(Raw::items);
     let row = |(raw, entry): (Raw<'_>, &Option<Seq>)| {
         let mut message = Message::read(raw);
@@ -155,7 +149,7 @@ fn rows(session: &Session, messages: &Messages) -> Vec<context::Row> {
         if let Some(summary) = raw.field("summary").and_then(Raw::text).filter(|_| message.parts.is_empty()) {
             message.parts.push(ramus_model::message::Part::Text(summary.into_owned()));
         }
-        let kind = entry.and_then(|seq| session.log().record(seq)).map(|record| record.kind);
+        let kind = entry.and_then(|seq| turn.log().record(seq)).map(|record| record.kind);
         context::Row {
             speaker: preview::of_role(&message),
             style: style::speaker(kind.unwrap_or(ramus_model::Kind::Message), message.role),

@@ -65,13 +65,13 @@ impl Show {
             session.select_messages(leaf, self.limit, self.cursor.as_deref())?
         };
         let info = session.info()?;
-        invocation.mention_damage(&session, &self.target)?;
+        invocation.mention_damage(session.log(), &self.target)?;
         if invocation.screen.wants_json() {
             self.print_json(invocation, &session, &info, &selection)?;
         } else {
             self.tell(invocation, &session, &info, &selection)?;
         }
-        invocation.mention_missing_blobs(&session, &self.target)?;
+        invocation.mention_missing_blobs(&session.missing_blobs(), &self.target)?;
         Ok(Exit::Done)
     }
 

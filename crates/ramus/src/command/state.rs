@@ -37,16 +37,15 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let (session, entry) = invocation.session_and_entry(&self.target)?;
-        let leaf = entry.or_else(|| session.log().leaf());
-        let state = session.context(leaf)?.state;
+        let turn = invocation.turn(&self.target)?;
+        let state = &turn.context().state;
         let settings = invocation.home.settings();
-        let model = resolve_model(self.model.as_deref(), &state, &self.role, settings);
+        let model = resolve_model(self.model.as_deref(), state, &self.role, settings);
         let provider = resolve_provider(self.provider.as_deref(), model.as_ref(), settings);
         if invocation.screen.wants_json() {
             invocation.screen.json(json::members(json!({
-                "session": session.id().as_str(),
-                "leaf": leaf.map(|leaf| session.log().id(leaf)),
+                "session": turn.id().as_str(),
+                "leaf": turn.leaf().map(|leaf| leaf.to_string()),
                 "role": self.role,
                 "model": resolved_json(model.as_ref()),
                 "provider": resolved_json(provider.as_ref()),

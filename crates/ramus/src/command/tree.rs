@@ -41,7 +41,7 @@ impl Tree {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let session = invocation.session(&self.session)?;
         let scope = if self.all { Scope::All } else { Scope::Visible };
-        invocation.mention_damage(&session, &self.session)?;
+        invocation.mention_damage(session.log(), &self.session)?;
         if invocation.screen.wants_json() {
             print_json(invocation.screen, &session, scope)?;
         } else {
