@@ -69,11 +69,33 @@ pub fn file(bytes: &[u8]) {
         let Ok(line) = bytes.line(log.place(seq).unwrap_or_else(|| panic!("{seq} has no place")));
         check(Raw::parse(&line).is_some(), "the place of an entry does not hold a record");
     }
+    sidecars(bytes);
     if migrate::is_needed(&log) {
         let upgraded = migrate::upgrade(&log, bytes);
         let again = Log::from_bytes(&upgraded, Depth::Whole);
         check(again.len() == log.len(), "an upgrade changes the number of entries");
         check(!migrate::is_needed(&again), "an upgraded file still needs an upgrade");
+    }
+}
+
+/// Checks that a log in good order is the same when it is had from its rows.
+fn sidecars(bytes: &[u8]) {
+    let mut log = Log::new(Depth::Envelope);
+    log.keep_sums();
+    log.feed(bytes);
+    log.finish();
+    let Some(rows) = log.rows(0).filter(|_| log.is_orderly()) else { return };
+    let header = bytes.split(|byte| *byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok());
+    let Some(header) = header else { return };
+    let checkpoint = log.checkpoint(header, String::new(), crc32fast::hash(&rows), None);
+    let Some(mut restored) = Log::new(Depth::Envelope).restored(&checkpoint, &rows) else {
+        panic!("rows do not fit the log they were made of");
+    };
+    restored.finish();
+    check(restored.len() == log.len() && restored.leaf() == log.leaf(), "a restored log has other entries");
+    for seq in log.seqs() {
+        let shown = |log: &Log| (log.place(seq), log.record(seq).map(|record| (record.parent(), record.is_visible())));
+        check(shown(&log) == shown(&restored) && log.id(seq) == restored.id(seq), "a restored entry is another one");
     }
 }
 
