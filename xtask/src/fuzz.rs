@@ -22,13 +22,18 @@ use crate::{process, report};
 /// Every target, with the longest input it is given.
 const TARGETS: [(&str, u32); 2] = [("line", 4_096), ("file", 8_192)];
 
-/// What libFuzzer needs to see which edges and comparisons an input reaches.
-const INSTRUMENTATION: &str = "-Cpasses=sancov-module \
+/// The longest input when a number of executions is asked for: short ones reach the same code, many times as often.
+const SHORT: u32 = 1_024;
+
+/// What libFuzzer needs to see which edges an input reaches.
+const EDGES: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table \
-    -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Ccodegen-units=1 --cfg fuzzing";
+
+/// What it needs to see comparisons too. That finds values that open doors, and takes half of the time.
+const COMPARISONS: &str = "-Cllvm-args=-sanitizer-coverage-trace-compares";
 
 /// How long a target runs.
 #[derive(Clone, Copy)]
@@ -45,6 +50,13 @@ impl Limit {
             (Some(_), Some(_)) => bail!("--seconds and --execs exclude each other"),
             (None, Some(executions)) => Ok(Self::Executions(executions)),
             (seconds, None) => Ok(Self::Seconds(seconds.unwrap_or(otherwise))),
+        }
+    }
+
+    fn longest(self, longest: u32) -> u32 {
+        match self {
+            Self::Seconds(_) => longest,
+            Self::Executions(_) => longest.min(SHORT),
         }
     }
 
@@ -83,7 +95,7 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
     if let Some(reason) = compiler_missing() {
         bail!("{reason}");
     }
-    let figures = Fuzzer::build(workspace)?.target(target, limit)?;
+    let figures = Fuzzer::build(workspace, limit)?.target(target, limit)?;
     println!("{wanted}: {figures}");
     Ok(())
 }
@@ -93,7 +105,7 @@ pub(crate) fn all(workspace: &Workspace, limit: Limit) -> Result<(Outcome, Vec<F
     if let Some(reason) = compiler_missing() {
         return Ok((Outcome::Skipped(reason), Vec::new()));
     }
-    let fuzzer = &Fuzzer::build(workspace)?;
+    let fuzzer = &Fuzzer::build(workspace, limit)?;
     let mut results = Vec::new();
     for group in TARGETS.chunks(workspace::cores()) {
         std::thread::scope(|scope| {
@@ -114,13 +126,17 @@ pub(crate) fn rounds() -> u64 {
 }
 
 impl<'a> Fuzzer<'a> {
-    fn build(workspace: &'a Workspace) -> Result<Self> {
+    fn build(workspace: &'a Workspace, limit: Limit) -> Result<Self> {
         let host = workspace.host()?;
-        let target = workspace.target.join("fuzz");
+        let (folder, flags) = match limit {
+            Limit::Seconds(_) => ("fuzz", format!("{EDGES} {COMPARISONS}")),
+            Limit::Executions(_) => ("fuzz-quick", EDGES.to_owned()),
+        };
+        let target = workspace.target.join(folder);
         // Naming the target keeps build scripts free of the instrumentation.
         let mut cargo = workspace.cargo(["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
         cargo.args(["--target", &host, "--target-dir"]).arg(&target);
-        cargo.env("RUSTFLAGS", INSTRUMENTATION).env_remove("CARGO_ENCODED_RUSTFLAGS");
+        cargo.env("RUSTFLAGS", flags).env_remove("CARGO_ENCODED_RUSTFLAGS");
         process::run(&mut cargo)?;
         Ok(Self { workspace, binaries: target.join(host).join("release") })
     }
@@ -143,7 +159,7 @@ impl<'a> Fuzzer<'a> {
             .arg(format!("-dict={}", sources.join("json.dict").display()))
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
             .arg(limit.option())
-            .arg(format!("-max_len={longest}"))
+            .arg(format!("-max_len={}", limit.longest(longest)))
             // An input that takes this long is a finding: reading must never hang.
             .args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"])
             .stdout(output.try_clone()?)

@@ -29,11 +29,16 @@ pub(crate) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> S
 
 /// Writes `docs/results/NAME.md`: a title, where and when it was measured, then `body`.
 pub(crate) fn record(workspace: &Workspace, name: &str, title: &str, body: &str) -> Result<PathBuf> {
+    record_as(workspace, name, name, title, body)
+}
+
+/// Like [`record`], for a command that writes several files.
+pub(crate) fn record_as(workspace: &Workspace, name: &str, command: &str, title: &str, body: &str) -> Result<PathBuf> {
     let folder = workspace.root.join("docs").join("results");
     fs::create_dir_all(&folder).context("cannot create docs/results")?;
     let path = folder.join(name).with_extension("md");
     let text = format!(
-        "# {title}\n\nWritten by `cargo xtask {name} --record`; do not edit.\n\n{}\n{}\n",
+        "# {title}\n\nWritten by `cargo xtask {command} --record`; do not edit.\n\n{}\n{}\n",
         provenance(workspace),
         body.trim_end()
     );

@@ -1,5 +1,5 @@
-//! Long runs: `cargo xtask soak`. Each part stands on its own and ends with figures for `docs/results/soak.md`:
-//! [`torture`] of real processes; fuzzing of every target; the test suite with many more cases per property, each round
+//! Long runs: `cargo xtask soak`. Each part stands on its own and ends with figures for `docs/results/soak-PART.md`:
+//! [`torture`] of real processes; crashes of a simulated disk; fuzzing of every target; the test suite with many more cases per property, each round
 //! from fresh random seeds.
 //!
 //! The parts run one after the other, because each uses the whole machine. A further part is one more [`Part`].
@@ -22,6 +22,8 @@ const CASES: u32 = 4_096;
 /// How much is done.
 struct Extent {
     torture: torture::Extent,
+    /// How many states of a simulated disk after a crash.
+    states: u64,
     /// For fuzzing and properties together.
     time: Duration,
     /// How many executions of every fuzz target, instead of two thirds of the time.
@@ -31,7 +33,7 @@ struct Extent {
 /// What a run consists of.
 type Part = (&'static str, fn(&Workspace, &Extent) -> Result<String>);
 
-const PARTS: [Part; 3] = [("torture", torture), ("fuzz", fuzzing), ("properties", properties)];
+const PARTS: [Part; 4] = [("torture", torture), ("crashes", crashes), ("fuzz", fuzzing), ("properties", properties)];
 
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
     let only: Option<String> = arguments.value("--only")?;
@@ -42,6 +44,7 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
             cuts: arguments.value("--cuts")?.unwrap_or(1_000),
             seed: arguments.value("--seed")?.unwrap_or(1),
         },
+        states: arguments.value("--states")?.unwrap_or(1_000_000),
         time: Duration::from_secs(minutes * 60),
         executions: arguments.value("--execs")?,
     };
@@ -53,14 +56,34 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
     if parts.is_empty() {
         bail!("there is no such part; there are {}", PARTS.map(|(name, _)| name).join(", "));
     }
-    let sections = parts.iter().map(|(_, part)| part(workspace, &extent)).collect::<Result<Vec<_>>>()?;
-    let minutes = start.elapsed().as_secs_f64() / 60.0;
-    let body = format!("Total: {minutes:.1} minutes.\n\n{}", sections.join("\n"));
-    println!("\n{body}");
-    if record {
-        report::record(workspace, "soak", "Soak", &body)?;
+    for (name, part) in parts {
+        let start = Instant::now();
+        let section = part(workspace, &extent)?;
+        let minutes = start.elapsed().as_secs_f64() / 60.0;
+        let body = format!("{minutes:.1} minutes.\n\n{section}");
+        println!("\n{body}");
+        if record {
+            report::record_as(workspace, &format!("soak-{name}"), "soak", &format!("Soak: {name}"), &body)?;
+        }
     }
+    println!("all parts: {:.1} minutes", start.elapsed().as_secs_f64() / 60.0);
     Ok(())
+}
+
+/// Crashes of a simulated disk at every moment of workloads of growing length.
+fn crashes(workspace: &Workspace, extent: &Extent) -> Result<String> {
+    println!("\n==> crashes of a simulated disk");
+    let mut command = workspace.cargo(["test", "--release", "--quiet", "-p", "ramus-testkit", "--test", "crash"]);
+    command.args(["soak", "--", "--ignored", "--nocapture"]);
+    command.env("RAMUS_CRASH_STATES", extent.states.to_string());
+    command.env("RAMUS_CRASH_SEED", extent.torture.seed.to_string());
+    let output = process::stdout(&mut command)?;
+    let said = |word: &str| output.lines().find(|line| line.starts_with(word)).unwrap_or_default().to_owned();
+    let (states, workloads) = (said("crash states:"), said("seed:"));
+    if states.is_empty() {
+        bail!("the crash trial said nothing:\n{output}");
+    }
+    Ok(format!("{states}\n\n{workloads}\n"))
 }
 
 fn torture(workspace: &Workspace, extent: &Extent) -> Result<String> {

@@ -208,12 +208,24 @@ impl Log {
             }
         }
         self.reading.offset = offset;
+        if records == 0 && self.depth == Depth::Envelope && ended {
+            self.read_zeroed(bytes, offset);
+        }
         if records > 0 {
             self.reading.salvaged += records;
             self.note(FindingKind::GluedRecords, format!("{records} records were found in a damaged line"));
         }
         if !ended {
             self.reading.tail = tail;
+        }
+    }
+
+    /// Reads a record with zeros in its body. Its front says who it is and what it hangs from, so that what hangs from it
+    /// keeps its place; its content is gone.
+    fn read_zeroed(&mut self, bytes: &[u8], offset: u64) {
+        let zeroed = Envelope::read(bytes).filter(|envelope| closes(bytes, envelope));
+        if let Some(envelope) = zeroed.filter(|_| bytes.contains(&0)) {
+            self.read_entry(&envelope, bytes, offset);
         }
     }
 
@@ -315,11 +327,17 @@ impl Log {
 /// sound body. Nor is there a zero byte: a crash that zeroed the end of this record and the start of the next leaves one
 /// line that starts and ends well.
 fn looks_whole(line: &[u8], envelope: &Envelope<'_>) -> bool {
+    let rest = line.get(envelope.end..).unwrap_or_default();
+    closes(line, envelope) && memchr::memchr(0, rest).is_none()
+}
+
+/// Like [`looks_whole`], zeros allowed.
+fn closes(line: &[u8], envelope: &Envelope<'_>) -> bool {
     static PARENT_ID: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\"parentId\""));
     let rest = line.get(envelope.end..).unwrap_or_default();
     let closers: &[u8] = if envelope.kind == Kind::Message { b"}}" } else { b"}" };
     if envelope.closed {
         return rest.is_empty();
     }
-    rest.ends_with(closers) && PARENT_ID.find(rest).is_none() && memchr::memchr(0, rest).is_none()
+    rest.ends_with(closers) && PARENT_ID.find(rest).is_none()
 }
