@@ -29,6 +29,8 @@ pub(crate) struct Line<'a> {
     pub(crate) bytes: &'a [u8],
     /// Whether a newline ended it.
     pub(crate) ended: bool,
+    /// Whether it holds a zero byte, which no JSON does.
+    pub(crate) has_zeros: bool,
     /// The true length, when it was too long to hold.
     pub(crate) oversized: Option<u64>,
 }
@@ -57,9 +59,11 @@ impl Splitter {
             chunk = rest.get(1..).unwrap_or_default();
         }
         let mut start = 0;
-        for end in memchr::memchr_iter(b'\n', chunk) {
+        // Looking for zeros on the way costs nothing: the bytes come from memory for the first time.
+        while let Some((end, has_zeros)) = line_end(chunk.get(start..).unwrap_or_default()) {
+            let end = start + end;
             let bytes = chunk.get(start..end).unwrap_or_default();
-            take(Line { offset: self.position + start as u64, bytes, ended: true, oversized: None });
+            take(Line { offset: self.position + start as u64, bytes, ended: true, has_zeros, oversized: None });
             start = end + 1;
         }
         self.position += start as u64;
@@ -84,10 +88,21 @@ impl Splitter {
         let whole = self.partial.len() as u64 == self.partial_len;
         let offset = self.position - self.partial_len;
         let oversized = (!whole).then_some(self.partial_len);
-        take(Line { offset, bytes: &self.partial, ended, oversized });
+        let has_zeros = memchr::memchr(0, &self.partial).is_some();
+        take(Line { offset, bytes: &self.partial, ended, has_zeros, oversized });
         self.partial = Vec::new();
         self.partial_len = 0;
     }
+}
+
+/// Where the first line ends, and whether there is a zero byte in it.
+fn line_end(bytes: &[u8]) -> Option<(usize, bool)> {
+    let found = memchr::memchr2(b'\n', 0, bytes)?;
+    if bytes.get(found) == Some(&b'\n') {
+        return Some((found, false));
+    }
+    let rest = bytes.get(found..)?;
+    memchr::memchr(b'\n', rest).map(|end| (found + end, true))
 }
 
 /// A piece of a damaged line.

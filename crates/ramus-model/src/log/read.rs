@@ -144,7 +144,9 @@ impl Log {
         if bytes.is_empty() {
             return;
         }
-        if !self.read_sound(bytes, offset, line.ended) {
+        // No JSON holds a zero byte. A crash that zeroed the end of one record and the start of the next leaves one line
+        // that starts and ends well.
+        if line.has_zeros || !self.read_sound(bytes, offset, line.ended) {
             self.read_damaged(bytes, offset, line.ended);
         } else if !line.ended {
             self.reading.tail = Tail::Unended;
@@ -155,7 +157,7 @@ impl Log {
     /// Reads a line that is what nearly every line is: a message in the usual spelling, whole to all appearances.
     fn read_usual(&mut self, line: Line<'_>) -> bool {
         let thorough = self.depth == Depth::Whole || self.reading.legacy || self.header.is_none();
-        if thorough || !line.ended || line.oversized.is_some() {
+        if thorough || !line.ended || line.has_zeros || line.oversized.is_some() {
             return false;
         }
         let usual = Envelope::read_usual(line.bytes).filter(|envelope| looks_whole(line.bytes, envelope));
@@ -223,7 +225,7 @@ impl Log {
     /// Reads a record with zeros in its body. Its front says who it is and what it hangs from, so that what hangs from it
     /// keeps its place; its content is gone.
     fn read_zeroed(&mut self, bytes: &[u8], offset: u64) {
-        let zeroed = Envelope::read(bytes).filter(|envelope| closes(bytes, envelope));
+        let zeroed = Envelope::read(bytes).filter(|envelope| looks_whole(bytes, envelope));
         if let Some(envelope) = zeroed.filter(|_| bytes.contains(&0)) {
             self.read_entry(&envelope, bytes, offset);
         }
@@ -324,15 +326,8 @@ impl Log {
 
 /// Says whether what lies behind the envelope looks like the rest of the same record: it closes what is open (two objects
 /// when reading stopped inside the message), and there is no second `"parentId"`, whose quotes would be escaped inside a
-/// sound body. Nor is there a zero byte: a crash that zeroed the end of this record and the start of the next leaves one
-/// line that starts and ends well.
+/// sound body.
 fn looks_whole(line: &[u8], envelope: &Envelope<'_>) -> bool {
-    let rest = line.get(envelope.end..).unwrap_or_default();
-    closes(line, envelope) && memchr::memchr(0, rest).is_none()
-}
-
-/// Like [`looks_whole`], zeros allowed.
-fn closes(line: &[u8], envelope: &Envelope<'_>) -> bool {
     static PARENT_ID: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\"parentId\""));
     let rest = line.get(envelope.end..).unwrap_or_default();
     let closers: &[u8] = if envelope.kind == Kind::Message { b"}}" } else { b"}" };
