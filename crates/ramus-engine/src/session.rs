@@ -34,6 +34,8 @@ pub struct Session {
     pub(crate) sidecar: Sidecar,
     /// Whether something was appended through this session.
     pub(crate) wrote: bool,
+    /// Whether some of that was left for the system to make durable.
+    pub(crate) unconfirmed: bool,
     /// Open as long as something may be appended.
     writer: Option<Box<dyn LogWriter>>,
 }
@@ -47,6 +49,7 @@ impl Session {
             log,
             sidecar,
             wrote: false,
+            unconfirmed: false,
             ahead: ReadAhead::default(),
             recovered: Vec::new(),
             notices: Vec::new(),

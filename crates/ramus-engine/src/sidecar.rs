@@ -100,6 +100,10 @@ impl Found {
         let changed = store.read_at(source, 0, header.len())? != header;
         let difference = if changed { Some((1, 0)) } else { log.first_difference(&self.rows) };
         let Some((line, offset)) = difference else { return Ok(self.into_sidecar()) };
+        // What nobody had been told to be on the disk may be gone after a power cut.
+        if !changed && !self.checkpoint.confirmed && log.is_start_of(&self.rows) {
+            return Ok(Sidecar::Of(Box::<Described>::default()));
+        }
         log.note_changed(line, offset);
         Ok(Sidecar::Contradicted)
     }
@@ -156,7 +160,7 @@ impl Session {
         let window = self.window_start(&described, &rows)?;
         let rows_crc = extended(described.rows_crc, &rows);
         let incarnation = incarnation_name(self.position().incarnation);
-        let checkpoint = self.log.checkpoint(&header, incarnation, rows_crc, window.clone());
+        let checkpoint = self.log.checkpoint(&header, incarnation, rows_crc, !self.unconfirmed, window.clone());
         let update = SidecarUpdate {
             based_on: described.mark,
             keep: (described.rows * ROW) as u64,

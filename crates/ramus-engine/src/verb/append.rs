@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use ramus_model::{Body, Draft, EntryId, Kind, Log, Parent, Record, Role, Seq};
-use ramus_store::{Residence, StoreError};
+use ramus_store::{Flush, Residence, StoreError};
 use serde_json::json;
 
 use crate::engine::Engine;
@@ -118,6 +118,7 @@ impl Engine {
         session.log.feed(bytes);
         session.log.finish();
         session.wrote = true;
+        session.unconfirmed |= self.durability.flush() == Flush::Later;
         session.save_sidecar_when_worthwhile();
         Ok(())
     }

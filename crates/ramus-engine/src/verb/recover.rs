@@ -29,7 +29,9 @@ impl Engine {
 
     /// Makes everything that was appended durable, whatever the durability.
     pub fn flush(&self, session: &mut Session) -> Result<(), EngineError> {
-        Ok(session.writer()?.flush()?)
+        session.writer()?.flush()?;
+        session.unconfirmed = false;
+        Ok(())
     }
 
     /// Ends a turn: with [`Durability::Turn`], what was appended in it is made durable.

@@ -224,3 +224,24 @@ fn a_home_that_was_copied_keeps_its_sessions_and_their_checksums() {
     assert!(home.engine.doctor(&id, "/").unwrap().is_clean());
     assert!(home.engine.resume(&id, "/").unwrap().is_window());
 }
+
+#[test]
+fn what_a_power_cut_took_back_is_no_damage_unless_it_was_promised() {
+    for (durability, is_promised) in [(Durability::Os, false), (Durability::Turn, false), (Durability::Full, true)] {
+        let mut home = jsonl();
+        home.engine = home.engine.with_durability(durability);
+        let session = compacted(&home, 20);
+        let (id, path) = (session.id().to_string(), session.location().path.clone().unwrap());
+        drop(session);
+        let bytes = fs::read(&path).unwrap();
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        // In place, as a file system comes back after a power cut.
+        fs::write(&path, lines[..lines.len() - 3].concat()).unwrap();
+        let report = home.engine.doctor(&id, "/").unwrap();
+        assert_eq!(!report.is_clean(), is_promised, "{durability:?}: {:?}", report.findings);
+        let mut session = home.engine.open(&id, "/").unwrap();
+        home.engine.say(&mut session, Say::user("on")).unwrap();
+        drop(session);
+        assert_eq!(home.engine.doctor(&id, "/").unwrap().is_clean(), !is_promised, "{durability:?}");
+    }
+}

@@ -34,6 +34,8 @@ pub struct Checkpoint {
     pub rows_crc: u32,
     /// Up to which byte of the log they go.
     pub end: u64,
+    /// Whether the disk had confirmed the log up to there. Otherwise a power cut may have taken some of it back.
+    pub confirmed: bool,
     header: String,
     /// In a fork, how many records come from its origin, and which it continues from.
     fork: Option<(u32, Option<u32>)>,
@@ -138,6 +140,7 @@ impl Log {
         header: &str,
         incarnation: String,
         rows_crc: u32,
+        confirmed: bool,
         window: Option<WindowStart>,
     ) -> Checkpoint {
         let mut superseded: Vec<Superseded> =
@@ -149,6 +152,7 @@ impl Log {
             rows: self.own_len() as u64,
             rows_crc,
             end: self.end(),
+            confirmed,
             header: header.to_owned(),
             fork: self.fork.map(|fork| (fork.shared as u32, fork.entry.map(Seq::number))),
             facts: SavedFacts::of(&self.facts),

@@ -91,6 +91,12 @@ impl Log {
         Some(rows)
     }
 
+    /// Says whether this log is the start of the one that `rows` describe: what it has is the same, and the rest is gone.
+    pub fn is_start_of(&self, rows: &[u8]) -> bool {
+        let until = rows.get(..count_until(rows, self.end()) * ROW).unwrap_or_default();
+        self.own_len() * ROW == until.len() && self.first_difference(until).is_none()
+    }
+
     /// Returns the first line whose row is not the one in `rows`, which start with this log's first own record: somebody
     /// changed bytes that were written before. None when all are the same.
     pub fn first_difference(&self, rows: &[u8]) -> Option<(u64, u64)> {
