@@ -5,7 +5,7 @@
 //! it expects: when the file changed in between, it is read and decided on again.
 
 use ramus_model::repair::{Changes, Plan, salvage_header};
-use ramus_model::{CURRENT_VERSION, Depth, Header, RamusHeader, Tail};
+use ramus_model::{CURRENT_VERSION, Depth, FindingKind, Header, RamusHeader, Tail};
 use ramus_store::{Flush, Location, Position, Residence, StoreError};
 use sha2::{Digest as _, Sha256};
 
@@ -91,6 +91,7 @@ impl Engine {
             _ if !is_sound_inside => Some(Step::Replace { plan, joints, header }),
             Tail::Torn { from } => Some(Step::Cut { from }),
             Tail::Unended => Some(Step::Seal),
+            Tail::Ended if is_changed(session) => Some(Step::Accept),
             Tail::Ended => None,
         })
     }
@@ -167,6 +168,13 @@ impl Engine {
                 session.writer()?.append(position, b"\n", Flush::Now)?;
                 Ok(vec![Action::new(ActionKind::SealedFinalNewline, "the last entry got the newline it lacked")])
             }
+            Step::Accept => {
+                if let Some(sidecars) = self.store.sidecars() {
+                    sidecars.discard(session.location())?;
+                }
+                let detail = "the file was changed by something else; its present content was accepted";
+                Ok(vec![Action::new(ActionKind::ChangeAccepted, detail)])
+            }
             Step::Replace { plan, joints, header } => {
                 let mut actions = self.set_damage_aside(session.location(), bytes, &plan)?;
                 let hash = hash_of(bytes);
@@ -216,8 +224,15 @@ enum Step {
     Cut { from: u64 },
     /// End the last line.
     Seal,
+    /// Take what is there for what is meant, and forget the checksums that contradict it.
+    Accept,
     /// Replace the file by a repaired one.
     Replace { plan: Plan, joints: Vec<usize>, header: Option<Vec<u8>> },
+}
+
+/// Says whether the checksums that were kept of a log contradict it.
+fn is_changed(session: &Session) -> bool {
+    session.log().findings().iter().any(|finding| finding.kind == FindingKind::ChangedOutside)
 }
 
 /// What a repair has come to.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ramus_engine::{Cursor, Durability, Engine, ForkOptions, Say, Session};
+use ramus_engine::{Cursor, Durability, Engine, ForkOptions, RecoveryStatus, Say, Session};
 use ramus_model::{Body, Draft, FindingKind, Scope, Seq, context};
 use ramus_store::{JsonlStore, Layout};
 use ramus_testkit::random::Random;
@@ -204,6 +204,12 @@ fn bytes_that_something_else_changed_are_never_taken_for_what_was_written() {
     fs::write(&path, &sound).unwrap();
     assert!(home.engine.doctor(&id, "/").unwrap().is_clean());
     assert!(home.engine.resume(&id, "/").unwrap().is_window());
+    // Whoever asks for a repair accepts what is there.
+    fs::write(&path, sound.replace("a299", "b299")).unwrap();
+    let report = home.engine.repair(&id, "/").unwrap();
+    assert_eq!(report.status, RecoveryStatus::Repaired, "{:?}", report.findings);
+    assert_eq!(fs::read_to_string(&path).unwrap(), sound.replace("a299", "b299"));
+    assert!(home.engine.doctor(&id, "/").unwrap().is_clean());
 }
 
 #[test]
