@@ -277,6 +277,8 @@ impl Ancestry {
                     }
                     continue;
                 }
+                // A disk that fails now may work in a moment; whoever went on without the origin would write without it.
+                Err(error @ EngineError::Store(StoreError::Io { .. })) => return Err(error),
                 Err(error) => {
                     ancestry.broken = Some(format!("session {} cannot be read: {error}", last.id));
                     ancestry.chain.pop();
