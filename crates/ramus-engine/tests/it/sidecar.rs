@@ -224,3 +224,19 @@ fn a_home_that_was_copied_keeps_its_sessions_and_their_checksums() {
     assert!(home.engine.doctor(&id, "/").unwrap().is_clean());
     assert!(home.engine.resume(&id, "/").unwrap().is_window());
 }
+
+#[test]
+fn a_fork_shows_a_label_that_its_origin_dropped_later() {
+    let home = jsonl();
+    let mut origin = home.saying(&["one"]);
+    let one = origin.log().leaf().unwrap();
+    home.engine.label(&mut origin, one, Some("plan")).unwrap();
+    let fork = home.fork(&origin, one);
+    home.engine.label(&mut origin, one, None).unwrap();
+    // Closing the origin leaves a sidecar that knows of no label.
+    drop(origin);
+    assert!(index(&home).exists());
+    let fork = home.reopened(&fork);
+    assert_eq!(fork.log().facts().label(fork.log().id(one)), Some("plan"));
+    assert_eq!(shown(&fork), cold(&home, &fork));
+}

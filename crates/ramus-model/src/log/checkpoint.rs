@@ -175,20 +175,25 @@ impl Log {
         self.take_over(checkpoint, rows)
     }
 
-    /// Like [`Log::restored`], for a fork that shares only the first `limit` bytes. None also when what was decided behind
-    /// them cannot be told from what was decided before.
+    /// Like [`Log::restored`], for a fork that shares only the first `limit` bytes. None also when something behind them
+    /// may have changed what was decided before.
     pub fn restored_until(self, checkpoint: &Checkpoint, rows: &[u8], limit: u64) -> Option<Self> {
-        let SavedFacts { labels, segments, .. } = &checkpoint.facts;
-        let undecided = labels.is_empty() && segments.is_empty() && checkpoint.superseded.is_empty();
-        if !undecided || crc32fast::hash(rows) != checkpoint.rows_crc {
+        if crc32fast::hash(rows) != checkpoint.rows_crc {
             return None;
         }
-        let rows = rows.get(..super::rows::count_until(rows, limit) * ROW)?;
+        let (rows, behind) = rows.split_at_checked(super::rows::count_until(rows, limit) * ROW)?;
+        if super::rows::any_decides(behind) {
+            return None;
+        }
         let end = match super::rows::last_line(rows) {
             Some((offset, len, _)) => offset + len as u64 + 1,
             None => checkpoint.header.len() as u64 + 1,
         };
         let count = (rows.len() / ROW) as u64;
+        let last = self.len() as u64 + count;
+        if checkpoint.superseded.iter().any(|superseded| superseded.2.is_some_and(|parent| u64::from(parent) > last)) {
+            return None;
+        }
         let until = Checkpoint { rows: count, rows_crc: crc32fast::hash(rows), end, ..checkpoint.clone() };
         self.restored(&until, rows)
     }

@@ -148,6 +148,16 @@ pub(super) fn count_until(rows: &[u8], limit: u64) -> usize {
     rows.chunks_exact(ROW).take_while(|row| end(row) <= limit).count()
 }
 
+/// Says whether any of the rows is of a record that may change what earlier ones are or are called: a label, also one
+/// that takes a label away, a replaced segment, or a later version.
+pub(super) fn any_decides(rows: &[u8]) -> bool {
+    rows.chunks_exact(ROW).any(|row| {
+        Row::read(row).is_none_or(|Row { record, .. }| {
+            record.kind == Kind::Label || record.marker == Marker::Segment || record.status == Status::Superseder
+        })
+    })
+}
+
 /// Returns the checksum of the line at an offset, when it has a row. Rows are in the order of their lines.
 pub fn sum_at(rows: &[u8], offset: u64) -> Option<u32> {
     let (rows, _) = rows.as_chunks::<ROW>();
