@@ -158,6 +158,7 @@ impl Session {
         let incarnation = incarnation_name(self.position().incarnation);
         let checkpoint = self.log.checkpoint(&header, incarnation, rows_crc, window.clone());
         let update = SidecarUpdate {
+            log: self.position(),
             based_on: described.mark,
             keep: (described.rows * ROW) as u64,
             rows: &rows,
