@@ -4,9 +4,12 @@
 //! that is used of them is checked against its checksum. When the window does not reach far enough, or anything does not
 //! fit, the whole session is opened instead; the answer is the same.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use ramus_model::{Checkpoint, Context, EntryId, Lines as _, Log, ROW, SessionId, WindowStart, context, sum_at};
+use ramus_model::{
+    Checkpoint, Context, EntryId, Lines as _, Log, ROW, SessionId, WindowStart, any_id, context, sum_at,
+};
 use ramus_store::{Location, LogStore, ReadAhead, Residence, StoreError, StoreLines};
 
 use crate::engine::Engine;
@@ -125,11 +128,36 @@ impl Engine {
         if incarnation_name(read.incarnation) != checkpoint.incarnation {
             return None;
         }
+        let is_described = read.end == checkpoint.end;
+        if !is_described && self.uses_an_id_again(location, &checkpoint, start, &log)? {
+            return None;
+        }
         let store = Arc::clone(&self.store);
         let window = Window { store, source: [location.clone()], log, ahead: ReadAhead::default() };
         let (leaf, context) = window.context(start)?;
         window.is_as_written(&context, &rows).ok().filter(|sound| *sound)?;
         Some(Resumed { seen: Seen::Window(Box::new(window)), context, leaf })
+    }
+}
+
+impl Engine {
+    /// Says whether an entry behind the checkpoint bears an id of one before the window, where a window would take it for
+    /// new. None when that cannot be told: of the ids of a fork's origin there are no rows here.
+    fn uses_an_id_again(
+        &self,
+        location: &Location,
+        checkpoint: &Checkpoint,
+        start: &WindowStart,
+        log: &Log,
+    ) -> Option<bool> {
+        if checkpoint.is_fork() {
+            return None;
+        }
+        let before = self.store.sidecars()?.rows(location, 0, start.first * ROW as u64)?;
+        let described = usize::try_from(checkpoint.rows).ok()?;
+        let new: HashSet<&str> =
+            log.seqs().filter(|seq| seq.number() as usize > described).map(|seq| log.id(seq)).collect();
+        Some(any_id(&before, |id| new.contains(id)))
     }
 }
 

@@ -158,6 +158,14 @@ pub(super) fn any_decides(rows: &[u8]) -> bool {
     })
 }
 
+/// Says whether any of the rows is of a record whose id is looked for.
+pub fn any_id(rows: &[u8], is_wanted: impl Fn(&str) -> bool) -> bool {
+    rows.chunks_exact(ROW).filter_map(Row::read).any(|row| {
+        let mut text = [0; 36];
+        row.id(&mut text).and_then(|id| std::str::from_utf8(id).ok()).is_some_and(&is_wanted)
+    })
+}
+
 /// Returns the checksum of the line at an offset, when it has a row. Rows are in the order of their lines.
 pub fn sum_at(rows: &[u8], offset: u64) -> Option<u32> {
     let (rows, _) = rows.as_chunks::<ROW>();
