@@ -149,10 +149,11 @@ impl Engine {
         Ok(family)
     }
 
-    /// The header of a session or base; none when it is gone, has none, or is nobody's to read.
+    /// The header of a session or base; none when it is gone or has none. Trouble with reading must not make a fork lose
+    /// what it stands on.
     fn header_of_kin(&self, at: &Location) -> Result<Option<ramus_model::Header>, EngineError> {
         match header_of(self.store.as_ref(), at) {
-            Err(EngineError::Store(StoreError::NotFound { .. } | StoreError::Denied { .. })) => Ok(None),
+            Err(EngineError::Store(StoreError::NotFound { .. })) => Ok(None),
             header => header,
         }
     }
