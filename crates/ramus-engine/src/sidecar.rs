@@ -69,7 +69,7 @@ impl Found {
         if is_planted(Bug::TrustSidecar) {
             return Ok(true);
         }
-        Ok(describes(store, source, &self.checkpoint)? && last_line_is_there(store, source, &self.rows))
+        Ok(describes(store, source, &self.checkpoint)? && last_line_is_there(store, source, &self.rows)?)
     }
 
     /// Makes the log of it, on top of what it was forked from, up to `limit`. None when they do not go together.
@@ -116,10 +116,11 @@ pub(crate) fn describes(store: &dyn LogStore, source: &Location, checkpoint: &Ch
 }
 
 /// The cheapest sign that a log is still the one that was described.
-pub(crate) fn last_line_is_there(store: &dyn LogStore, source: &Location, rows: &[u8]) -> bool {
-    let Some((offset, len, crc)) = last_line(rows) else { return true };
-    let bytes = store.read_at(source, offset, len + 1).unwrap_or_default();
-    bytes.split_last().is_some_and(|(end, line)| *end == b'\n' && line.len() == len && crc32fast::hash(line) == crc)
+pub(crate) fn last_line_is_there(store: &dyn LogStore, source: &Location, rows: &[u8]) -> Result<bool, StoreError> {
+    let Some((offset, len, crc)) = last_line(rows) else { return Ok(true) };
+    let bytes = store.read_at(source, offset, len + 1)?;
+    let is_there = |(end, line): (&u8, &[u8])| *end == b'\n' && line.len() == len && crc32fast::hash(line) == crc;
+    Ok(bytes.split_last().is_some_and(is_there))
 }
 
 impl Session {
@@ -156,12 +157,12 @@ impl Session {
             return Ok(Some(described));
         }
         let Some(rows) = self.log.rows(described.rows).filter(|_| self.log.is_orderly()) else { return Ok(None) };
-        let Some(header) = self.header_line()? else { return Ok(None) };
         let window = self.window_start(&described, &rows)?;
         let rows_crc = extended(described.rows_crc, &rows);
         let incarnation = incarnation_name(self.position().incarnation);
-        let checkpoint = self.log.checkpoint(&header, incarnation, rows_crc, !self.unconfirmed, window.clone());
+        let checkpoint = self.log.checkpoint(incarnation, rows_crc, self.wrote && !self.unconfirmed, window.clone());
         let update = SidecarUpdate {
+            log: self.position(),
             based_on: described.mark,
             keep: (described.rows * ROW) as u64,
             rows: &rows,
@@ -205,13 +206,6 @@ impl Session {
         let skipped = first.saturating_sub(described.rows) * ROW;
         let crc = extended(crc32fast::hash(&on_disk), rows.get(skipped..).unwrap_or_default());
         Ok(Some(WindowStart::new(first as u64, crc, tip, state)))
-    }
-
-    /// The first line, when it is the header.
-    fn header_line(&self) -> Result<Option<String>, StoreError> {
-        let Some(len) = self.log.header_line_len() else { return Ok(None) };
-        let bytes = self.store.read_at(self.location(), 0, len)?;
-        Ok(String::from_utf8(bytes).ok())
     }
 }
 

@@ -105,9 +105,7 @@ fn sidecars(_: &Log, bytes: &[u8]) {
     log.feed(bytes);
     log.finish();
     let Some(rows) = log.rows(0).filter(|_| log.is_orderly()) else { return };
-    let header = bytes.split(|byte| *byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok());
-    let Some(header) = header else { return };
-    let checkpoint = log.checkpoint(header, String::new(), crc32fast::hash(&rows), true, None);
+    let checkpoint = log.checkpoint(String::new(), crc32fast::hash(&rows), true, None);
     let Some(mut restored) = Log::new(Depth::Envelope).restored(&checkpoint, &rows) else {
         panic!("rows do not fit the log they were made of");
     };

@@ -47,6 +47,6 @@ pub use id::{EntryId, Seq, SessionId, alias_namespace, derived_entry_id};
 pub use kind::{Kind, Marker, RAMUS_PREFIX, Role, is_inert};
 pub use line::MAX_LINE;
 pub use log::{
-    Checkpoint, Depth, Facts, Lines, Log, Place, ROW, Record, Segment, Tail, WindowStart, last_line, sum_at,
+    Checkpoint, Depth, Facts, Lines, Log, Place, ROW, Record, Segment, Tail, WindowStart, any_id, last_line, sum_at,
 };
 pub use tree::{Node, Scope, Tree};

@@ -20,7 +20,7 @@ use hashbrown::HashMap;
 pub use checkpoint::{Checkpoint, WindowStart};
 pub use facts::{Facts, Segment};
 pub use read::Tail;
-pub use rows::{ROW, last_line, sum_at};
+pub use rows::{ROW, any_id, last_line, sum_at};
 
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::header::{Header, TitleSlot};

@@ -1,7 +1,7 @@
 //! Sidecars: what is remembered of a log so that it need not be read. Derived: deleting one at any time changes no answer.
 
 use crate::error::StoreError;
-use crate::store::Location;
+use crate::store::{Location, Position};
 
 /// A checkpoint as it was found, with a mark that tells it from any other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct SavedCheckpoint {
 /// What goes into a sidecar.
 #[derive(Clone, Copy, Debug)]
 pub struct SidecarUpdate<'a> {
+    /// The log it is about, and up to where.
+    pub log: Position,
     /// The checkpoint this continues, or none to start over.
     pub based_on: Option<u32>,
     /// How many bytes of rows stay.
@@ -33,7 +35,8 @@ pub trait Sidecars: Send + Sync {
     /// Reads `len` bytes of rows from byte `from` on; none when they are not all there.
     fn rows(&self, at: &Location, from: u64, len: u64) -> Option<Vec<u8>>;
 
-    /// Continues a sidecar, unless someone else did meanwhile or is at it. Returns the mark of the new checkpoint.
+    /// Continues a sidecar, unless someone else did meanwhile or is at it, or the log was replaced or cut since it was
+    /// read. Returns the mark of the new checkpoint.
     fn save(&self, at: &Location, update: &SidecarUpdate<'_>) -> Result<Option<u32>, StoreError>;
 
     /// Removes a sidecar.

@@ -181,7 +181,10 @@ impl Engine {
         let start = batch.written.len();
         let first = match cursor {
             Cursor::Leaf => leaf.clone(),
-            Cursor::At(entry) => Some(entry.clone()),
+            Cursor::At(entry) if drafts.is_empty() || batch.holds(log, entry.as_str()) => Some(entry.clone()),
+            Cursor::At(entry) => {
+                return Err(EngineError::Invalid(format!("the cursor stands on {entry}, which is not in the session")));
+            }
         };
         let mut last = first.clone();
         for (at, draft) in drafts.iter().enumerate() {

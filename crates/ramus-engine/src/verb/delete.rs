@@ -58,6 +58,8 @@ struct Family {
     bases: Vec<Location>,
     /// Which session each session or base was forked from.
     origins: HashMap<SessionId, SessionId>,
+    /// Sessions whose header cannot be read: a repair may put it back, so they stand on whatever they mention.
+    illegible: Vec<Location>,
 }
 
 impl Engine {
@@ -75,16 +77,16 @@ impl Engine {
         if children == Children::Cascade {
             going.extend(spawned.iter().map(|kin| &kin.location));
         }
+        self.check_illegible(&family, &going)?;
         let kept = self.keep_for_forks(&family, &going, dry_run)?;
-        // A session that cannot be read must not keep others from being deleted; `gc` will look again anyway.
-        let blobs = self.blobs_only_of(&going).unwrap_or_default();
+        let blobs = self.blobs_only_of(&going)?;
         let mut removed = Removed::default();
         // Children first: when something fails half-way, what is left still has its parent.
         for location in going.iter().rev() {
             take_in(&mut removed, self.store.delete(location, dry_run)?);
             take_in(&mut removed, self.store.sweep_breadcrumbs(location, dry_run)?);
         }
-        for base in family.unneeded_bases(&going) {
+        for base in self.unneeded_bases(&family, &going) {
             take_in(&mut removed, remove_base(self, base, dry_run)?);
         }
         let children = spawned.iter().map(|kin| kin.location.id.clone()).collect();
@@ -122,7 +124,7 @@ impl Engine {
     }
 
     fn family(&self) -> Result<Family, EngineError> {
-        let mut family = Family { kin: Vec::new(), bases: Vec::new(), origins: HashMap::new() };
+        let mut family = Family { kin: Vec::new(), bases: Vec::new(), origins: HashMap::new(), illegible: Vec::new() };
         for mut location in self.store.bases()? {
             let Some(header) = self.header_of_kin(&location)? else { continue };
             location.id = header.id.clone();
@@ -135,7 +137,10 @@ impl Engine {
         }
         // A session that is there wins over its base.
         for location in self.store.list()? {
-            let Some(header) = self.header_of_kin(&location)? else { continue };
+            let Some(header) = self.header_of_kin(&location)? else {
+                family.illegible.push(location);
+                continue;
+            };
             family.origins.remove(&location.id);
             family.origins.extend(header.ramus.forked_from.map(|fork| (location.id.clone(), fork.origin.session)));
             family.kin.push(Kin { location, parent: header.ramus.parent });
@@ -143,13 +148,43 @@ impl Engine {
         Ok(family)
     }
 
-    /// What is gone, has no header, or is nobody's to read stands on nothing that could be kept for it. Other trouble
-    /// with reading must not make a fork lose what it stands on.
+    /// The header of a session or base; none when it is gone or has none. Trouble with reading must not make a fork lose
+    /// what it stands on.
     fn header_of_kin(&self, at: &Location) -> Result<Option<ramus_model::Header>, EngineError> {
         match header_of(self.store.as_ref(), at) {
-            Err(EngineError::Store(StoreError::NotFound { .. } | StoreError::Denied { .. })) => Ok(None),
+            Err(EngineError::Store(StoreError::NotFound { .. })) => Ok(None),
             header => header,
         }
+    }
+
+    /// Nothing goes that a damaged session may have been forked from: what it needs of it cannot be told.
+    fn check_illegible(&self, family: &Family, going: &[&Location]) -> Result<(), EngineError> {
+        let stays = |other: &&Location| going.iter().all(|location| location.id != other.id);
+        for other in family.illegible.iter().filter(stays) {
+            if going.iter().any(|location| self.may_mention(other, &location.id)) {
+                return Err(EngineError::Conflict(format!(
+                    "the header of session {} cannot be read and it may have been forked from this one; repair it or \
+                     delete it first; nothing was deleted",
+                    other.id
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bases that nobody reads once those that go are gone.
+    fn unneeded_bases<'f>(&self, family: &'f Family, going: &[&Location]) -> Vec<&'f Location> {
+        let goes = |id: &SessionId| going.iter().any(|location| location.id == *id);
+        let illegible: Vec<&Location> = family.illegible.iter().filter(|other| !goes(&other.id)).collect();
+        let is_mentioned = |id: &SessionId| illegible.iter().any(|other| self.may_mention(other, id));
+        let mentioned: Vec<&SessionId> =
+            family.bases.iter().map(|base| &base.id).filter(|id| is_mentioned(id)).collect();
+        let mut needed: HashSet<&SessionId> =
+            family.staying(going).flat_map(|fork| family.ancestry(&fork.id)).collect();
+        needed.extend(mentioned.iter().flat_map(|id| family.ancestry(id)));
+        needed.extend(mentioned);
+        let stays: HashSet<&SessionId> = family.staying(going).map(|location| &location.id).collect();
+        family.bases.iter().filter(|base| !needed.contains(&base.id) || stays.contains(&base.id)).collect()
     }
 }
 
@@ -168,13 +203,6 @@ impl Family {
 
     fn stands_on(&self, fork: &SessionId, origin: &SessionId) -> bool {
         self.ancestry(fork).contains(&origin)
-    }
-
-    /// The bases that nobody reads once those that go are gone.
-    fn unneeded_bases(&self, going: &[&Location]) -> Vec<&Location> {
-        let needed: HashSet<&SessionId> = self.staying(going).flat_map(|fork| self.ancestry(&fork.id)).collect();
-        let stays: HashSet<&SessionId> = self.staying(going).map(|location| &location.id).collect();
-        self.bases.iter().filter(|base| !needed.contains(&base.id) || stays.contains(&base.id)).collect()
     }
 }
 

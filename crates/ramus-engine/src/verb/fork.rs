@@ -89,17 +89,23 @@ impl Engine {
         load(&self.store, forked.location.clone(), Depth::Envelope)
     }
 
-    /// Makes sure that the origin was not deleted since it was read. It cannot go while the lock on forks is held.
+    /// Makes sure that the origin was neither deleted since it was read, nor replaced, in which case its entries may be
+    /// elsewhere. It cannot go while the lock on forks is held.
     fn check_origin(&self, origin: &Session) -> Result<(), EngineError> {
-        match self.store.read_at(origin.location(), 0, 1) {
+        let position = match self.store.position(origin.location()) {
             // Published or moved meanwhile, perhaps.
             Err(StoreError::NotFound { .. }) => {
                 let id = &origin.location().id;
                 let found = find(self.store.as_ref(), id)?;
-                found.map(drop).ok_or_else(|| EngineError::SessionNotFound(id.to_string()))
+                self.store.position(&found.ok_or_else(|| EngineError::SessionNotFound(id.to_string()))?)?
             }
-            result => Ok(result.map(drop)?),
+            result => result?,
+        };
+        if position.incarnation != origin.position().incarnation {
+            let reason = "the file of the session was replaced since it was read; open it again";
+            return Err(EngineError::Conflict(reason.into()));
         }
+        Ok(())
     }
 }
 

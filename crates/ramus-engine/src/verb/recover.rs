@@ -1,6 +1,6 @@
 //! `recover`, `flush`, `lease`: what keeps a session's writing in order.
 
-use ramus_store::{Health, Lease};
+use ramus_store::{Health, Lease, StoreError};
 
 use crate::engine::{Durability, Engine};
 use crate::error::EngineError;
@@ -13,7 +13,11 @@ impl Engine {
     pub fn recover(&self, session: &mut Session) -> Result<RecoveryReport, EngineError> {
         let failed = !matches!(session.health(), Health::Healthy);
         session.writer()?.recover()?;
-        session.reload()?;
+        match session.reload() {
+            // Published or moved meanwhile.
+            Err(EngineError::Store(StoreError::NotFound { .. })) => self.look_up_again(session)?,
+            result => result?,
+        }
         if failed {
             let said = "the session can be written to again";
             session.recovered.push(Action::new(ActionKind::WriterRecovered, said));

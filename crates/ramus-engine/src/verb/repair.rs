@@ -5,7 +5,7 @@
 //! it expects: when the file changed in between, it is read and decided on again.
 
 use ramus_model::repair::{Changes, Plan, salvage_header};
-use ramus_model::{CURRENT_VERSION, Depth, FindingKind, Header, RamusHeader, Tail};
+use ramus_model::{CURRENT_VERSION, Depth, FindingKind, Header, RamusHeader, SessionId, Tail};
 use ramus_store::{Flush, Location, Position, Residence, StoreError};
 use sha2::{Digest as _, Sha256};
 
@@ -139,7 +139,7 @@ impl Engine {
                     .filter(|fork| fork.origin.session == location.id)
                     .map_or(0, |fork| fork.offset),
                 // A fork may have lost its header too.
-                _ if self.may_mention(&other, location) => u64::MAX,
+                _ if self.may_mention(&other, &location.id) => u64::MAX,
                 _ => 0,
             };
             furthest = furthest.max(reach);
@@ -147,9 +147,13 @@ impl Engine {
         Ok(furthest)
     }
 
-    fn may_mention(&self, other: &Location, location: &Location) -> bool {
-        let Ok(start) = self.store.read_at(other, 0, MENTION) else { return true };
-        String::from_utf8_lossy(&start).contains(location.id.as_str())
+    /// Says whether a session whose header cannot be read may have been forked from another one.
+    pub(crate) fn may_mention(&self, other: &Location, origin: &SessionId) -> bool {
+        match self.store.read_at(other, 0, MENTION) {
+            Ok(start) => String::from_utf8_lossy(&start).contains(origin.as_str()),
+            Err(StoreError::NotFound { .. }) => false,
+            Err(_) => true,
+        }
     }
 
     fn take(

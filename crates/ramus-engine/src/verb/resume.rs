@@ -4,9 +4,12 @@
 //! that is used of them is checked against its checksum. When the window does not reach far enough, or anything does not
 //! fit, the whole session is opened instead; the answer is the same.
 
+use std::collections::HashSet;
+
 use ramus_model::blob::Restore;
 use ramus_model::{
-    BlobHash, Checkpoint, Context, Depth, EntryId, Lines as _, Log, ROW, Seq, SessionId, context, sum_at,
+    BlobHash, Checkpoint, Context, Depth, EntryId, Lines as _, Log, ROW, Seq, SessionId, WindowStart, any_id, context,
+    sum_at,
 };
 use ramus_store::{Location, Residence, StoreError, StoreLines};
 
@@ -105,7 +108,7 @@ impl Engine {
         let held = checkpoint.rows.checked_sub(start.first)?;
         let rows = sidecars.rows(location, start.first * ROW as u64, held * ROW as u64)?;
         if !describes(self.store.as_ref(), location, &checkpoint).ok()?
-            || !last_line_is_there(self.store.as_ref(), location, &rows)
+            || !last_line_is_there(self.store.as_ref(), location, &rows).ok()?
         {
             return None;
         }
@@ -115,10 +118,33 @@ impl Engine {
         if incarnation_name(read.incarnation) != checkpoint.incarnation {
             return None;
         }
+        let is_described = read.end == checkpoint.end;
+        if !is_described && self.uses_an_id_again(location, &checkpoint, start, &log)? {
+            return None;
+        }
         let session = Session::window(&self.store, location.clone(), log, read.incarnation);
         let (leaf, context) = context::in_window(session.log(), start, &session.lines()).ok().flatten()?;
         is_as_written(&session, &context, &rows).ok().filter(|sound| *sound)?;
         Some(Resumed { session, is_window: true, context, leaf })
+    }
+
+    /// Says whether an entry behind the checkpoint bears an id of one before the window, where a window would take it for
+    /// new. None when that cannot be told: of the ids of a fork's origin there are no rows here.
+    fn uses_an_id_again(
+        &self,
+        location: &Location,
+        checkpoint: &Checkpoint,
+        start: &WindowStart,
+        log: &Log,
+    ) -> Option<bool> {
+        if checkpoint.is_fork() {
+            return None;
+        }
+        let before = self.store.sidecars()?.rows(location, 0, start.first * ROW as u64)?;
+        let described = usize::try_from(checkpoint.rows).ok()?;
+        let new: HashSet<&str> =
+            log.seqs().filter(|seq| seq.number() as usize > described).map(|seq| log.id(seq)).collect();
+        Some(any_id(&before, |id| new.contains(id)))
     }
 }
 

@@ -316,3 +316,14 @@ fn huge_numbers_of_tokens_are_only_numbers() {
         session.messages(session.log().leaf(), None, None).unwrap();
     }
 }
+
+#[test]
+fn a_cursor_must_stand_on_something() {
+    for home in homes() {
+        let mut session = home.saying(&["one"]);
+        let drafts = [Draft::parse(br#"{"type":"message","message":{"role":"user","content":"lost"}}"#).unwrap()];
+        let nowhere = Cursor::At(EntryId::from("deadbeef"));
+        assert!(home.engine.append(&mut session, &drafts, &nowhere).is_err(), "{}", home.name);
+        assert_eq!(path(&home.reopened(&session)), ["one"]);
+    }
+}

@@ -179,6 +179,44 @@ fn damage_that_would_show_is_kept_or_nothing_goes() {
     assert!(!base.contains("secret") && !base.contains("not json"), "{base}");
 }
 
+/// A log whose header was damaged by a byte, and what it was.
+fn damage_header(session: &Session) -> (std::path::PathBuf, Vec<u8>) {
+    let file = session.location().path.clone().unwrap();
+    let sound = std::fs::read(&file).unwrap();
+    let mut damaged = sound.clone();
+    damaged[0] = b'X';
+    std::fs::write(&file, damaged).unwrap();
+    (file, sound)
+}
+
+#[test]
+fn a_fork_whose_header_is_damaged_keeps_its_origin() {
+    let home = jsonl();
+    let origin = home.saying(&["shared"]);
+    let fork = home.fork(&origin, saying(&origin, "shared"));
+    let (file, sound) = damage_header(&fork);
+    for dry_run in [true, false] {
+        let refused = home.engine.delete(&origin, Children::Orphan, dry_run).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    }
+    std::fs::write(&file, &sound).unwrap();
+    assert_eq!(path(&home.reopened(&fork)), ["shared"]);
+    delete(&home, &origin);
+    assert_eq!(path(&home.reopened(&fork)), ["shared"]);
+}
+
+#[test]
+fn a_base_outlives_damage_to_the_header_of_its_fork() {
+    let home = jsonl();
+    let (origin, other) = (home.saying(&["shared"]), home.saying(&["unrelated"]));
+    let fork = home.fork(&origin, saying(&origin, "shared"));
+    delete(&home, &origin);
+    let (file, sound) = damage_header(&fork);
+    delete(&home, &other);
+    std::fs::write(&file, &sound).unwrap();
+    assert_eq!(path(&home.reopened(&fork)), ["shared"], "deleting another session took the base away");
+}
+
 #[test]
 fn no_fork_is_made_while_something_is_deleted() {
     for home in homes() {

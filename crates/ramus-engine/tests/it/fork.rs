@@ -221,3 +221,21 @@ fn a_fork_is_made_without_reading_its_origin() {
     assert!(file.len() < 1024, "{} bytes", file.len());
     assert!(String::from_utf8(file).unwrap().contains(&format!("\"offset\":{length}")));
 }
+
+#[test]
+fn a_fork_is_not_made_of_a_file_that_was_replaced() {
+    let home = jsonl();
+    let session = home.saying(&["one", "two", "three"]);
+    let file = session.location().path.clone().unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    // Records without a byte between them: a repair moves what follows.
+    let (header, entries) = text.split_once('\n').unwrap();
+    std::fs::write(&file, format!("{header}\n{}\n", entries.replace('\n', ""))).unwrap();
+    let stale = home.reopened(&session);
+    let three = saying(&stale, "three");
+    assert!(!home.engine.repair(session.id().as_str(), "/proj").unwrap().actions.is_empty());
+    let refused = home.engine.fork(&stale, three, &ForkOptions::default()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    let fork = home.fork(&home.reopened(&session), three);
+    assert_eq!(path(&fork), ["one", "two", "three"]);
+}

@@ -251,3 +251,44 @@ fn what_a_power_cut_took_back_is_no_damage_unless_it_was_promised() {
         assert_eq!(home.engine.doctor(&id, "/").unwrap().is_clean(), !is_promised, "{durability:?}");
     }
 }
+
+#[test]
+fn a_fork_shows_a_label_that_its_origin_dropped_later() {
+    let home = jsonl();
+    let mut origin = home.saying(&["one"]);
+    let one = origin.log().leaf().unwrap();
+    home.engine.label(&mut origin, one, Some("plan")).unwrap();
+    let fork = home.fork(&origin, one);
+    home.engine.label(&mut origin, one, None).unwrap();
+    // Closing the origin leaves a sidecar that knows of no label.
+    drop(origin);
+    assert!(index(&home).exists());
+    let fork = home.reopened(&fork);
+    assert_eq!(fork.log().facts().label(fork.log().id(one)), Some("plan"));
+    assert_eq!(shown(&fork), cold(&home, &fork));
+}
+
+#[test]
+fn a_window_notices_an_id_that_was_used_before_it() {
+    let home = fast(jsonl());
+    let session = compacted(&home, 300);
+    let id = session.id().to_string();
+    let log = session.log();
+    let early = log.path(log.leaf())[3];
+    let (early, leaf) = (session.entry_id(early), session.leaf().unwrap());
+    let file = session.location().path.clone().unwrap();
+    drop(session);
+    assert!(home.engine.resume(&id, "/").unwrap().is_window());
+    // Another program uses an id again and goes on from it; whoever knows all ids goes on from the first one.
+    let line = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2026-02-16T10:21:00.000Z","message":{{"role":"user","content":"{id}"}}}}"#
+        )
+    };
+    let mut text = fs::read_to_string(&file).unwrap();
+    text += &format!("{}\n{}\n", line(early.as_str(), leaf.as_str()), line("feedbeef", early.as_str()));
+    fs::write(&file, text).unwrap();
+    let whole = home.engine.open(&id, "/").unwrap();
+    let resumed = home.engine.resume(&id, "/").unwrap();
+    assert_eq!(resumed.context().items, whole.context(whole.log().leaf()).unwrap().items);
+}

@@ -118,11 +118,6 @@ impl Checkpoint {
 }
 
 impl Log {
-    /// Returns the length of the header when it is the first line, newline not counted.
-    pub fn header_line_len(&self) -> Option<usize> {
-        self.header_place.filter(|place| place.offset == 0).map(|place| place.len as usize)
-    }
-
     /// Says whether rows can stand for this log: one record per line, lines side by side, nothing to report.
     pub fn is_orderly(&self) -> bool {
         let header = self.header.as_ref().is_some_and(|header| header.version == CURRENT_VERSION && !header.synthetic);
@@ -134,10 +129,9 @@ impl Log {
             && self.sums.as_ref().is_some_and(|sums| !sums.is_scattered() && sums.next() == self.end())
     }
 
-    /// Describes this log for a sidecar that holds the rows of all its records. `header` is its first line.
+    /// Describes this log for a sidecar that holds the rows of all its records.
     pub fn checkpoint(
         &self,
-        header: &str,
         incarnation: String,
         rows_crc: u32,
         confirmed: bool,
@@ -153,7 +147,7 @@ impl Log {
             rows_crc,
             end: self.end(),
             confirmed,
-            header: header.to_owned(),
+            header: self.sums.as_ref().map(|sums| sums.header().to_owned()).unwrap_or_default(),
             fork: self.fork.map(|fork| (fork.shared as u32, fork.entry.map(Seq::number))),
             facts: SavedFacts::of(&self.facts),
             superseded,
@@ -179,20 +173,25 @@ impl Log {
         self.take_over(checkpoint, rows)
     }
 
-    /// Like [`Log::restored`], for a fork that shares only the first `limit` bytes. None also when what was decided behind
-    /// them cannot be told from what was decided before.
+    /// Like [`Log::restored`], for a fork that shares only the first `limit` bytes. None also when something behind them
+    /// may have changed what was decided before.
     pub fn restored_until(self, checkpoint: &Checkpoint, rows: &[u8], limit: u64) -> Option<Self> {
-        let SavedFacts { labels, segments, .. } = &checkpoint.facts;
-        let undecided = labels.is_empty() && segments.is_empty() && checkpoint.superseded.is_empty();
-        if !undecided || crc32fast::hash(rows) != checkpoint.rows_crc {
+        if crc32fast::hash(rows) != checkpoint.rows_crc {
             return None;
         }
-        let rows = rows.get(..super::rows::count_until(rows, limit) * ROW)?;
+        let (rows, behind) = rows.split_at_checked(super::rows::count_until(rows, limit) * ROW)?;
+        if super::rows::any_decides(behind) {
+            return None;
+        }
         let end = match super::rows::last_line(rows) {
             Some((offset, len, _)) => offset + len as u64 + 1,
             None => checkpoint.header.len() as u64 + 1,
         };
         let count = (rows.len() / ROW) as u64;
+        let last = self.len() as u64 + count;
+        if checkpoint.superseded.iter().any(|superseded| superseded.2.is_some_and(|parent| u64::from(parent) > last)) {
+            return None;
+        }
         let until = Checkpoint { rows: count, rows_crc: crc32fast::hash(rows), end, ..checkpoint.clone() };
         self.restored(&until, rows)
     }
@@ -218,7 +217,7 @@ impl Log {
         let own = usize::try_from(checkpoint.rows).ok()?;
         self.reading = Reading::after(own);
         self.splitter = Splitter::at(checkpoint.end);
-        self.sums = Some(Sums::after(own, checkpoint.end));
+        self.sums = Some(Sums::after(own, checkpoint.end, &checkpoint.header));
         self.facts = checkpoint.facts.restore()?;
         if !self.enter_rows(rows) {
             return None;

@@ -296,7 +296,7 @@ impl Log {
                 let len = u32::try_from(raw.bytes().len()).unwrap_or(u32::MAX);
                 self.header_place = Some(Place { source: 0, len, offset });
                 if let Some(sums) = &mut self.sums {
-                    sums.start(offset, raw.bytes().len());
+                    sums.start(offset, raw.bytes());
                 }
                 self.header = Some(header);
             }

@@ -33,12 +33,14 @@ pub(super) struct Sums {
     /// Where the next line must start.
     next: u64,
     scattered: bool,
+    /// The header as it is stored.
+    header: Box<str>,
 }
 
 impl Sums {
     /// Goes on behind records that have rows.
-    pub(super) fn after(first: usize, next: u64) -> Self {
-        Self { first, next, ..Self::default() }
+    pub(super) fn after(first: usize, next: u64, header: &str) -> Self {
+        Self { first, next, header: header.into(), ..Self::default() }
     }
 
     /// Takes in the line of the next record.
@@ -49,9 +51,15 @@ impl Sums {
     }
 
     /// Takes in the header.
-    pub(super) fn start(&mut self, offset: u64, len: usize) {
-        self.scattered |= offset != self.next;
-        self.next = offset + len as u64 + 1;
+    pub(super) fn start(&mut self, offset: u64, header: &[u8]) {
+        // Only text can be kept beside the rows.
+        self.scattered |= offset != self.next || std::str::from_utf8(header).is_err();
+        self.next = offset + header.len() as u64 + 1;
+        self.header = String::from_utf8_lossy(header).into();
+    }
+
+    pub(super) fn header(&self) -> &str {
+        &self.header
     }
 
     /// Where the line behind the last record starts.
@@ -75,7 +83,7 @@ impl Log {
     pub fn forget_sums(&mut self) {
         let own = self.own_len();
         if let Some(sums) = &mut self.sums {
-            *sums = Sums { scattered: sums.scattered, ..Sums::after(own, sums.next) };
+            *sums = Sums { scattered: sums.scattered, ..Sums::after(own, sums.next, &sums.header) };
         }
     }
 
@@ -152,6 +160,24 @@ pub(super) fn count_until(rows: &[u8], limit: u64) -> usize {
         Row::read(row).map_or(u64::MAX, |row| row.record.place.offset + u64::from(row.record.place.len) + 1)
     };
     rows.chunks_exact(ROW).take_while(|row| end(row) <= limit).count()
+}
+
+/// Says whether any of the rows is of a record that may change what earlier ones are or are called: a label, also one
+/// that takes a label away, a replaced segment, or a later version.
+pub(super) fn any_decides(rows: &[u8]) -> bool {
+    rows.chunks_exact(ROW).any(|row| {
+        Row::read(row).is_none_or(|Row { record, .. }| {
+            record.kind == Kind::Label || record.marker == Marker::Segment || record.status == Status::Superseder
+        })
+    })
+}
+
+/// Says whether any of the rows is of a record whose id is looked for.
+pub fn any_id(rows: &[u8], is_wanted: impl Fn(&str) -> bool) -> bool {
+    rows.chunks_exact(ROW).filter_map(Row::read).any(|row| {
+        let mut text = [0; 36];
+        row.id(&mut text).and_then(|id| std::str::from_utf8(id).ok()).is_some_and(&is_wanted)
+    })
 }
 
 /// Returns the checksum of the line at an offset, when it has a row. Rows are in the order of their lines.

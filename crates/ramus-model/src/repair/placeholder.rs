@@ -8,12 +8,12 @@ use crate::json::{Raw, quote};
 use crate::kind::RAMUS_PREFIX;
 use crate::log::{Depth, Log};
 
-/// Finds the damaged ranges that a quick reading shows as entries, and what can stand for each in its place.
+/// Finds the damaged ranges that a quick reading would show as entries, and what can stand for each in its place.
 pub(super) fn placeholders(bytes: &[u8], damage: &[Range<usize>]) -> Vec<(usize, Vec<u8>)> {
     if damage.is_empty() {
         return Vec::new();
     }
-    let log = Log::from_bytes(bytes, Depth::Envelope);
+    let log = Log::from_bytes(&without_zeros(bytes, damage), Depth::Envelope);
     if log.is_legacy() {
         // Without ids nothing refers to an entry.
         return Vec::new();
@@ -25,6 +25,17 @@ pub(super) fn placeholders(bytes: &[u8], damage: &[Range<usize>]) -> Vec<(usize,
         Some((start, line))
     });
     shown.collect()
+}
+
+/// The bytes with the zeros in damaged ranges blanked. A quick reading shows no line with a zero byte as an entry, but
+/// behind a legible front zeros are damage like any other.
+fn without_zeros(bytes: &[u8], damage: &[Range<usize>]) -> Vec<u8> {
+    let mut blanked = bytes.to_vec();
+    for range in damage {
+        let zeros = blanked.get_mut(range.clone()).unwrap_or_default().iter_mut().filter(|byte| **byte == 0);
+        zeros.for_each(|byte| *byte = b' ');
+    }
+    blanked
 }
 
 /// Writes an entry with the same id, parent and time, if it fits where the damaged one is.

@@ -9,7 +9,7 @@ use super::{JsonlStore, lock_name};
 use crate::error::StoreError;
 use crate::fs::{Access, FileHandle};
 use crate::sidecar::{SavedCheckpoint, SidecarUpdate, Sidecars};
-use crate::store::{Location, Residence};
+use crate::store::{Location, LogStore as _, Residence};
 
 /// The length of the checksum in front of a checkpoint: eight hex digits and a newline.
 const SEAL: usize = 9;
@@ -86,6 +86,10 @@ impl Sidecars for JsonlStore {
         self.own_dir(&self.index())?;
         let gate = self.gate(at)?;
         let Some(_held) = gate.try_hold()? else { return Ok(None) };
+        let present = self.position(at)?;
+        if present.incarnation != update.log.incarnation || present.end < update.log.end {
+            return Ok(None);
+        }
         if update.based_on.is_some() && self.checkpoint(at).map(|present| present.mark) != update.based_on {
             return Ok(None);
         }

@@ -13,7 +13,8 @@ use super::{JsonlStore, incarnation, path_of};
 use crate::error::StoreError;
 use crate::fs::{Access, FileHandle, FileId};
 use crate::planted::{Bug, is_planted};
-use crate::store::{Flush, Health, Location, LogWriter, Position, SetAside};
+use crate::sidecar::Sidecars as _;
+use crate::store::{Flush, Health, Location, LogWriter, Position, Residence, SetAside};
 
 /// How much is copied at a time.
 const CHUNK: usize = 1 << 18;
@@ -69,8 +70,7 @@ impl LogWriter for JsonlWriter {
             self.write(expected, bytes)?;
         }
         if flush == Flush::Now {
-            let refused = (expected.end, bytes.len() as u64);
-            self.sync().inspect_err(|_| self.refused = Some(refused))?;
+            self.sync().inspect_err(|_| self.withdraw(expected, bytes.len() as u64))?;
         }
         Ok(Position { end: expected.end + bytes.len() as u64, ..expected })
     }
@@ -152,7 +152,22 @@ impl JsonlWriter {
             }
         };
         self.health = if taken_back { Health::Degraded(first) } else { Health::Poisoned(first) };
+        if !taken_back {
+            self.refused = Some((expected.end, bytes.len() as u64));
+        }
         Err(answer)
+    }
+
+    /// Takes back what the disk did not confirm, so that nobody builds on it, unless others already wrote behind it. They
+    /// may know nothing of the failure: the system tells each descriptor once, and new ones not at all.
+    fn withdraw(&mut self, expected: Position, len: u64) {
+        self.refused = Some((expected.end, len));
+        let Ok(_held) = self.gate.hold() else { return };
+        // Asked of the file itself: it may have got another name meanwhile.
+        if self.file.stat().is_ok_and(|stat| stat.size == expected.end + len) {
+            // When that fails too, a rescue leaves it out.
+            let _ = self.file.truncate(expected.end);
+        }
     }
 
     /// Asks the disk to confirm what was written.
@@ -170,10 +185,13 @@ impl JsonlWriter {
     }
 
     /// Copies the log to a new file, which takes its name: the descriptor that failed is never written to again. When
-    /// the name is gone, the file that is still open gets it back.
+    /// the name is gone, the file that is still open gets it back, unless it has another one now.
     fn rescue(&mut self) -> Result<(), StoreError> {
-        let Self { store, path, gate, file, id, refused, .. } = self;
+        let Self { store, at, path, gate, file, id, refused, .. } = self;
         let _held = gate.hold()?;
+        if let Some(moved) = moved_to(store, at, path, *id)? {
+            *path = moved;
+        }
         let fs = &store.fs;
         let current = match fs.stat(path) {
             Ok(stat) => Some(stat.id),
@@ -202,9 +220,21 @@ impl JsonlWriter {
         }
         copied?;
         store.sync_dir_of(path)?;
+        // A sidecar may know of what was left out.
+        store.discard(at)?;
         (*file, *id) = store.open_log(path)?;
         Ok(())
     }
+}
+
+/// Where a log is now that is no longer at `path`: it was published or moved by another process.
+fn moved_to(store: &JsonlStore, at: &Location, path: &Path, id: FileId) -> Result<Option<PathBuf>, StoreError> {
+    let is_gone = matches!(store.fs.stat(path), Err(error) if error.kind() == std::io::ErrorKind::NotFound);
+    if !is_gone || at.residence == Residence::InPlace {
+        return Ok(None);
+    }
+    let named = store.list_files()?.into_iter().filter(|other| other.id == at.id).filter_map(|other| other.path);
+    Ok(named.into_iter().find(|path| store.fs.stat(path).is_ok_and(|stat| stat.id == id)))
 }
 
 /// Makes sure, under the gate, that the log is the one the caller read and ends where it read up to.
