@@ -274,6 +274,8 @@ fn a_full_disk_names_the_file_and_the_space_that_is_left() {
     assert_eq!((output.status.code(), said["error"]["kind"].as_str()), (Some(1), Some("full")), "{said}");
     let message = said["error"]["message"].as_str().unwrap();
     assert!(message.contains(&path) && message.contains("bytes free"), "{message}");
-    assert!(said["error"]["hint"].as_str().unwrap().contains("nothing was written"));
+    assert!(message.starts_with("a limit on the size of files"), "{message}");
+    let hint = said["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("nothing was written") && hint.contains("ulimit -f"), "{hint}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
