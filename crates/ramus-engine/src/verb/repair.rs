@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::recovery::{Action, ActionKind, RecoveryReport, RecoveryStatus};
 use crate::session::{Session, header_of, load};
+use crate::sidecar::Sidecar;
 use crate::verb::create::{engine_version, new_session_id};
 
 /// How often a repair that others outrun decides again.
@@ -40,6 +41,10 @@ impl Engine {
         for _ in 0..ATTEMPTS {
             let (bytes, position) = self.read_all(session.location())?;
             let Some(step) = self.next_step(&session, &bytes, &mut course)? else {
+                if let Some(accepted) = self.accept_changes(&session)? {
+                    course.actions.push(accepted);
+                    session = load(&self.store, session.location().clone(), Depth::Whole)?;
+                }
                 return Ok(course.conclude(first, RecoveryReport::with_blobs(&session)?, &bytes));
             };
             match self.take(&mut session, &bytes, position, step) {
@@ -50,6 +55,17 @@ impl Engine {
             session = load(&self.store, session.location().clone(), Depth::Whole)?;
         }
         Err(StoreError::Busy { session: first.session, seconds: 0 }.into())
+    }
+
+    /// Takes a file that something else changed as it is now. Only what was remembered of it stands against it, and that
+    /// is not needed to read it.
+    fn accept_changes(&self, session: &Session) -> Result<Option<Action>, EngineError> {
+        let Some(sidecars) = self.store.sidecars().filter(|_| matches!(session.sidecar, Sidecar::Contradicted)) else {
+            return Ok(None);
+        };
+        sidecars.discard(session.location())?;
+        let sentence = "what something else changed in the file counts from now on";
+        Ok(Some(Action::new(ActionKind::ChangesAccepted, sentence)))
     }
 
     fn read_all(&self, location: &Location) -> Result<(Vec<u8>, Position), EngineError> {

@@ -321,3 +321,22 @@ fn an_export_of_a_damaged_session_says_so() {
     assert_eq!(ran.code, 0);
     assert!(ran.stderr.contains("the session is damaged"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_repair_accepts_what_something_else_changed() {
+    let world = World::new();
+    let (session, path) = kept(&world);
+    overwrite(&path, "names", "NAMES");
+    let changed = std::fs::read(&path).unwrap();
+    let found = world.json_of(&["doctor", &session]);
+    assert_eq!(found["findings"][0]["kind"], "changed-outside");
+    let repaired = world.json_of(&["doctor", "--repair", &session]);
+    assert_eq!(
+        (&repaired["status"], &repaired["actions"][0]["kind"]),
+        (&"repaired".into(), &"changes-accepted".into())
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), changed, "the file is not touched");
+    world.ok(&["doctor", &session]);
+    world.say(&session, "user", "more");
+    world.ok(&["doctor", &session]);
+}
