@@ -1,5 +1,7 @@
 //! What a verb can answer instead of doing its work.
 
+use std::io;
+
 use ramus_model::resolve::ResolveError;
 use ramus_model::segment::SegmentError;
 use ramus_store::StoreError;
@@ -171,8 +173,8 @@ impl EngineError {
             }
             Self::Corrupt(_) => Some("`ramus doctor --repair` repairs what can be repaired and keeps the rest".into()),
             Self::Store(StoreError::Unsafe { .. }) => Some(
-                "a home is used only by the user it belongs to (root is no exception): run as that user, or name another \
-                 home with --home"
+                "a home is used only by the user it belongs to (root is no exception), and its directories are no links: \
+                 run as that user, put directories in the place of links, or name another home with --home"
                     .into(),
             ),
             Self::Store(StoreError::Running { .. }) => Some(
@@ -180,6 +182,9 @@ impl EngineError {
             ),
             Self::Store(StoreError::Unmarked { .. }) => {
                 Some("make the file readable, or move it out of the home, and try again".into())
+            }
+            Self::Store(StoreError::Full { source, .. }) if source.kind() == io::ErrorKind::FileTooLarge => {
+                Some("nothing was written; raise the limit on the size of files (`ulimit -f`) and try again".into())
             }
             Self::Store(StoreError::Full { .. }) => Some("nothing was written; free some space and try again".into()),
             _ => None,

@@ -49,8 +49,8 @@ action_kinds! {
     Upgraded = "upgraded",
     /// The file as it was before is kept under another name.
     BackedUp = "backed-up",
-    /// Something else had changed the file; its present content was accepted and its checksums are made anew.
-    ChangeAccepted = "change-accepted",
+    /// What something else changed in the file counts from now on.
+    ChangesAccepted = "changes-accepted",
     /// A writer that had failed writes again.
     WriterRecovered = "writer-recovered",
 }

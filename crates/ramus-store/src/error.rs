@@ -87,8 +87,8 @@ pub enum StoreError {
         /// Why.
         reason: &'static str,
     },
-    /// The disk or the quota is full; nothing was written.
-    #[error("no space left to write {}{}", path.display(), free_space(*free))]
+    /// The disk or the quota is full, or the file may not grow further; nothing was written.
+    #[error("{} {}{}", lack(source), path.display(), free_space(*free))]
     Full {
         /// The path.
         path: PathBuf,
@@ -171,6 +171,14 @@ fn echo(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
+/// What stands in the way of more bytes.
+fn lack(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::FileTooLarge => "a limit on the size of files forbids to write",
+        _ => "no space left to write",
     }
 }
 

@@ -129,6 +129,16 @@ impl<'s> Invocation<'s> {
         Ok(())
     }
 
+    /// Says that messages turned out to be damaged when they were read, and were left out.
+    pub(crate) fn mention_unreadable(&mut self, messages: usize, argument: &str) -> anyhow::Result<()> {
+        if messages > 0 {
+            let session = Target::parse(argument).session;
+            let count = quantity::count(messages, "message is", "messages are");
+            self.screen.warn(&format!("{count} damaged and left out; `ramus doctor {session}` tells what is wrong"))?;
+        }
+        Ok(())
+    }
+
     /// Says that something that is kept beside the session could not be had.
     pub(crate) fn mention_missing_blobs(&mut self, missing: &[BlobHash], argument: &str) -> anyhow::Result<()> {
         if !missing.is_empty() {

@@ -101,11 +101,16 @@ impl Engine {
 
     /// Reads what others did that made a write fail; any other error is handed back.
     pub(crate) fn catch_up(&self, session: &mut Session, error: StoreError) -> Result<(), EngineError> {
+        let last = session.log().seqs().next_back().map(|seq| session.entry_id(seq));
         match error {
             StoreError::Moved { .. } => session.refresh()?,
             StoreError::Replaced { .. } => session.reload()?,
             StoreError::NotFound { .. } => self.look_up_again(session)?,
             error => return Err(error.into()),
+        }
+        // They were durable, so whoever relies on them must be told.
+        if last.is_some_and(|last| session.log().seq_of(last.as_str()).is_none()) {
+            session.notices.push("something else replaced or cut the file: entries that were in it are gone".into());
         }
         // What others left may need an upgrade or a repair of its own.
         self.make_writable(session)

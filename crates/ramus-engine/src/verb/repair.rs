@@ -176,8 +176,8 @@ impl Engine {
                 if let Some(sidecars) = self.store.sidecars() {
                     sidecars.discard(session.location())?;
                 }
-                let detail = "the file was changed by something else; its present content was accepted";
-                Ok(vec![Action::new(ActionKind::ChangeAccepted, detail)])
+                let sentence = "what something else changed in the file counts from now on";
+                Ok(vec![Action::new(ActionKind::ChangesAccepted, sentence)])
             }
             Step::Replace { plan, joints, header } => {
                 let mut actions = self.set_damage_aside(session.location(), bytes, &plan)?;

@@ -94,15 +94,19 @@ fn stream(
     mut cursor: Cursor,
     lines: &mut JsonLines,
 ) -> anyhow::Result<()> {
-    let mut is_first = true;
+    let mut told = Vec::new();
     let mut is_sibling = false;
     while let Some(line) = lines.next()? {
         let appended = invocation.engine.append(session, &[line.draft()?], &cursor).map_err(|error| match error {
             EngineError::InvalidLine { reason, .. } => EngineError::InvalidLine { line: line.number, reason },
             other => other,
         })?;
-        if std::mem::take(&mut is_first) {
-            invocation.mention(session)?;
+        // A stream runs for hours: what others do to the file meanwhile is told when it happens.
+        for notice in session.notices() {
+            if !told.contains(&notice) {
+                invocation.screen.warn(&notice)?;
+                told.push(notice);
+            }
         }
         if let Err(error) = acknowledge(invocation, &appended) {
             // Without a reader of acknowledgements the rest must not be written, and that is no success.

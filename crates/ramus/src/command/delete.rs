@@ -100,6 +100,9 @@ impl Delete {
         if !deleted.children.is_empty() {
             let (one, many) = match self.children() {
                 Children::Orphan => ("session that it spawned stays", "sessions that it spawned stay"),
+                Children::Cascade if !self.dry_run => {
+                    ("session that it spawned went too", "sessions that it spawned went too")
+                }
                 Children::Cascade => ("session that it spawned goes too", "sessions that it spawned go too"),
             };
             text.plain(&quantity::count(deleted.children.len(), one, many)).end();

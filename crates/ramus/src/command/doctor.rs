@@ -10,7 +10,7 @@ use crate::invocation::Invocation;
 use crate::render::{Text, json, quantity, recovery, style};
 
 const EXAMPLES: &str = "\
-Without --repair nothing is changed. With it, every byte that is taken out of a file is kept in the quarantine of the \
+Without --repair no session is changed. With it, every byte that is taken out of a file is kept in the quarantine of the \
 home, and a file that is replaced is kept beside the new one as .corrupt-HASH. Entries stay where they are. What cannot \
 be repaired without guessing (duplicate ids, missing parents, circles, text that is not UTF-8) is reported and left.
 

@@ -44,6 +44,7 @@ impl Export {
         }
         let session = invocation.session(&self.session)?;
         let bytes = invocation.engine.export(&session)?;
+        invocation.mention_damage(session.log(), &self.session)?;
         invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
         if self.output == Path::new("-") {
             invocation.screen.data(&bytes)?;

@@ -66,11 +66,12 @@ impl Show {
         };
         let info = session.info()?;
         invocation.mention_damage(session.log(), &self.target)?;
-        if invocation.screen.wants_json() {
-            self.print_json(invocation, &session, &info, &selection)?;
+        let unreadable = if invocation.screen.wants_json() {
+            self.print_json(invocation, &session, &info, &selection)?
         } else {
-            self.tell(invocation, &session, &info, &selection)?;
-        }
+            self.tell(invocation, &session, &info, &selection)?
+        };
+        invocation.mention_unreadable(unreadable, &self.target)?;
         invocation.mention_missing_blobs(&session.missing_blobs(), &self.target)?;
         Ok(Exit::Done)
     }
@@ -83,34 +84,38 @@ impl Show {
         session.view(seq, parent)?.map(|view| Shown::message(session, view)).transpose()
     }
 
-    /// Prints message by message: a long session need not fit in memory.
+    /// Prints message by message: a long session need not fit in memory. Returns how many could not be read.
     fn print_json(
         &self,
         invocation: &mut Invocation<'_>,
         session: &Session,
         info: &SessionInfo,
         selection: &Selection,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<usize> {
         let mut object = json::session(info);
         object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
         object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
         let head = json::members(json!({"session": object, "next_cursor": selection.next_cursor}));
         let mut list = invocation.screen.json_list(head, "messages")?;
+        let mut unreadable = 0;
         for entry in &selection.entries {
-            if let Some(shown) = self.shown(session, *entry)? {
-                list.push(&shown.to_json().into())?;
+            match self.shown(session, *entry)? {
+                Some(shown) => list.push(&shown.to_json().into())?,
+                None => unreadable += 1,
             }
         }
-        list.end()
+        list.end()?;
+        Ok(unreadable)
     }
 
+    /// Returns how many messages could not be read.
     fn tell(
         &self,
         invocation: &mut Invocation<'_>,
         session: &Session,
         info: &SessionInfo,
         selection: &Selection,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<usize> {
         let screen = &mut invocation.screen;
         let conversation = Conversation::new(session, screen.width(), screen.is_terminal());
         let on_path = |leaf: &&EntryId| session.leaf().as_ref() != Some(leaf);
@@ -118,8 +123,12 @@ impl Show {
         let mut text = Text::new();
         conversation.header(&mut text, info, branches);
         screen.text(&text)?;
+        let mut unreadable = 0;
         for (at, entry) in selection.entries.iter().enumerate() {
-            let Some(shown) = self.shown(session, *entry)? else { continue };
+            let Some(shown) = self.shown(session, *entry)? else {
+                unreadable += 1;
+                continue;
+            };
             text.clear();
             if at == 0 || shown.starts_paragraph() {
                 text.end();
@@ -132,7 +141,7 @@ impl Show {
             text.end().styled(style::DIM, &format!("there is more: --cursor {cursor}")).end();
             screen.text(&text)?;
         }
-        Ok(())
+        Ok(unreadable)
     }
 }
 

@@ -86,6 +86,43 @@ fn a_stream_acknowledges_each_line_before_it_reads_the_next() {
 }
 
 #[test]
+fn a_stream_tells_what_others_do_to_the_file_when_it_happens() {
+    let world = World::new();
+    let session = world.session();
+    let path = world.json(&["show", &session])["session"]["path"].as_str().unwrap().to_owned();
+    let mut command = world.command(&["append", &session, "--stream"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut append = || {
+        let mut line = String::new();
+        writeln!(input, "{}", entry("step")).unwrap();
+        output.read_line(&mut line).unwrap();
+        line
+    };
+    append();
+    let whole = std::fs::read(&path).unwrap();
+    append();
+    // Something else leaves half a line behind.
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(b"{\"type\":\"mess").unwrap();
+    append();
+    // Something else takes back what was acknowledged.
+    std::fs::write(&path, whole).unwrap();
+    append();
+    append();
+    drop(input);
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success());
+    let told = String::from_utf8(ended.stderr).unwrap();
+    let [aside, gone] = told.lines().collect::<Vec<_>>()[..] else { panic!("each is told once: {told}") };
+    assert!(aside.contains("were no whole entry and were set aside"), "{aside}");
+    assert!(gone.contains("entries that were in it are gone"), "{gone}");
+    assert_eq!(entries(&world, &session), 3);
+}
+
+#[test]
 fn a_wrong_line_ends_a_stream_and_keeps_what_was_acknowledged() {
     let world = World::new();
     let session = world.session();

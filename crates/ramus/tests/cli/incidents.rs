@@ -274,6 +274,69 @@ fn a_full_disk_names_the_file_and_the_space_that_is_left() {
     assert_eq!((output.status.code(), said["error"]["kind"].as_str()), (Some(1), Some("full")), "{said}");
     let message = said["error"]["message"].as_str().unwrap();
     assert!(message.contains(&path) && message.contains("bytes free"), "{message}");
-    assert!(said["error"]["hint"].as_str().unwrap().contains("nothing was written"));
+    assert!(message.starts_with("a limit on the size of files"), "{message}");
+    let hint = said["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("nothing was written") && hint.contains("ulimit -f"), "{hint}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+/// A session of the home with four messages, and its file.
+fn kept(world: &World) -> (String, PathBuf) {
+    let session = world.branched();
+    let path = world.json(&["show", &session])["session"]["path"].as_str().unwrap().into();
+    (session, path)
+}
+
+/// Overwrites bytes where they are.
+fn overwrite(path: &PathBuf, old: &str, new: &str) {
+    assert_eq!(old.len(), new.len());
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains(old), "{text}");
+    std::fs::write(path, text.replacen(old, new, 1)).unwrap();
+}
+
+#[test]
+fn a_message_that_turns_out_to_be_damaged_is_not_left_out_in_silence() {
+    let world = World::new();
+    let (session, path) = kept(&world);
+    let sound = world.json(&["show", &session])["messages"].as_array().unwrap().len();
+    overwrite(&path, "\"role\":\"user\"", "\"role\"!\"user\"");
+    for more in [&[][..], &["--json"]] {
+        let ran = world.run(&[&["show", &session], more].concat());
+        assert!(ran.stderr.contains("1 message is damaged and left out"), "{}", ran.stderr);
+    }
+    let shown = world.json(&["show", &session])["messages"].as_array().unwrap().len();
+    assert_eq!(shown + 1, sound);
+    assert_eq!(world.run(&["doctor", &session]).code, 5);
+}
+
+#[test]
+fn an_export_of_a_damaged_session_says_so() {
+    let world = World::new();
+    let (session, path) = kept(&world);
+    let sound = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(world.run(&["export", &session, "--to", "pi"]).stderr, "");
+    std::fs::write(&path, format!("{sound}not json\n")).unwrap();
+    let ran = world.run(&["export", &session, "--to", "pi"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stderr.contains("the session is damaged"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_repair_accepts_what_something_else_changed() {
+    let world = World::new();
+    let (session, path) = kept(&world);
+    overwrite(&path, "names", "NAMES");
+    let changed = std::fs::read(&path).unwrap();
+    let found = world.json_of(&["doctor", &session]);
+    assert_eq!(found["findings"][0]["kind"], "changed-outside");
+    let repaired = world.json_of(&["doctor", "--repair", &session]);
+    assert_eq!(
+        (&repaired["status"], &repaired["actions"][0]["kind"]),
+        (&"repaired".into(), &"changes-accepted".into())
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), changed, "the file is not touched");
+    world.ok(&["doctor", &session]);
+    world.say(&session, "user", "more");
+    world.ok(&["doctor", &session]);
 }
