@@ -129,7 +129,7 @@ impl Session {
 
     /// Gives access to the bytes of entries.
     pub fn lines(&self) -> StoreLines<'_> {
-        StoreLines::new(self.store.as_ref(), &self.sources, &self.ahead)
+        StoreLines::new(self.store.as_ref(), &self.sources, &self.ahead).checked_by(&self.log)
     }
 
     /// Returns the stored line of an entry, byte for byte, without its newline.
@@ -395,7 +395,7 @@ fn read_log(
             }
             found.into_sidecar()
         }
-        Some(found) if limit == u64::MAX => found.compare(store, source, &mut log)?,
+        Some(found) if limit == u64::MAX => found.compare(store, source, &mut log, read.incarnation)?,
         _ if store.sidecars().is_some() => Sidecar::Of(Box::<Described>::default()),
         _ => Sidecar::None,
     };

@@ -41,6 +41,8 @@ pub(crate) struct Described {
     window: Option<WindowStart>,
     /// How many entries were looked at for something that starts a context.
     surveyed: usize,
+    /// Whether it is about the same bytes in another file, and must be written anew to be believed.
+    is_about_a_copy: bool,
 }
 
 /// A sidecar as it was found.
@@ -90,16 +92,30 @@ impl Found {
             rows_crc: checkpoint.rows_crc,
             end: checkpoint.end,
             surveyed: rows.len() / ROW,
+            is_about_a_copy: false,
             window: checkpoint.window,
         }))
     }
 
     /// Sets what was read of a log against what is remembered of it.
-    pub(crate) fn compare(self, store: &dyn LogStore, source: &Location, log: &mut Log) -> Result<Sidecar, StoreError> {
+    pub(crate) fn compare(
+        self,
+        store: &dyn LogStore,
+        source: &Location,
+        log: &mut Log,
+        incarnation: Incarnation,
+    ) -> Result<Sidecar, StoreError> {
+        let is_about_a_copy = incarnation_name(incarnation) != self.checkpoint.incarnation;
         let header = self.checkpoint.header().as_bytes();
         let changed = store.read_at(source, 0, header.len())? != header;
         let difference = if changed { Some((1, 0)) } else { log.first_difference(&self.rows) };
-        let Some((line, offset)) = difference else { return Ok(self.into_sidecar()) };
+        let Some((line, offset)) = difference else {
+            let mut sidecar = self.into_sidecar();
+            if let Sidecar::Of(described) = &mut sidecar {
+                described.is_about_a_copy = is_about_a_copy;
+            }
+            return Ok(sidecar);
+        };
         // What nobody had been told to be on the disk may be gone after a power cut.
         if !changed && !self.checkpoint.confirmed && log.is_start_of(&self.rows) {
             return Ok(Sidecar::Of(Box::<Described>::default()));
@@ -153,7 +169,8 @@ impl Session {
 
     fn saved_sidecar(&mut self, mut described: Described) -> Result<Option<Described>, StoreError> {
         let own = self.log.own_len();
-        if described.mark.is_some() && described.rows == own && described.surveyed == own {
+        let is_current = described.rows == own && described.surveyed == own && !described.is_about_a_copy;
+        if described.mark.is_some() && is_current {
             return Ok(Some(described));
         }
         let Some(rows) = self.log.rows(described.rows).filter(|_| self.log.is_orderly()) else { return Ok(None) };
@@ -171,7 +188,15 @@ impl Session {
         let Some(sidecars) = self.store.sidecars() else { return Ok(None) };
         let Some(mark) = sidecars.save(self.location(), &update)? else { return Ok(None) };
         self.log.forget_sums();
-        described = Described { mark: Some(mark), rows: own, rows_crc, end: self.log.end(), window, surveyed: own };
+        described = Described {
+            mark: Some(mark),
+            rows: own,
+            rows_crc,
+            end: self.log.end(),
+            window,
+            surveyed: own,
+            is_about_a_copy: false,
+        };
         Ok(Some(described))
     }
 
@@ -219,7 +244,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         let Sidecar::Of(described) = &self.sidecar else { return };
         // Whoever only looked at a short log leaves nothing behind.
-        if self.wrote && described.rows < self.log.own_len() {
+        if described.is_about_a_copy || self.wrote && described.rows < self.log.own_len() {
             self.save_sidecar();
         } else {
             self.save_sidecar_when_worthwhile();

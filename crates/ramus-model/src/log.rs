@@ -14,6 +14,7 @@ mod read;
 mod rows;
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashbrown::HashMap;
 
@@ -136,6 +137,8 @@ pub struct Log {
     reading: read::Reading,
     splitter: Splitter,
     fork: Option<ForkPoint>,
+    /// Whether bytes that were read again were not the ones that were written.
+    seen_changed: AtomicBool,
     /// What a sidecar needs to know about the bytes, when one is kept.
     sums: Option<rows::Sums>,
     /// In a fork, the shared entries it shows: the path to the entry it was forked from, sorted.
@@ -232,6 +235,7 @@ impl Log {
     /// Says whether the reading noticed damage.
     pub fn is_damaged(&self) -> bool {
         self.findings.iter().any(|finding| finding.kind.severity() == Severity::Damage)
+            || self.seen_changed.load(Ordering::Relaxed)
     }
 
     /// Returns how many entries there are, inert ones included.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
-use ramus_model::{Lines, Place};
+use ramus_model::{Lines, Log, Place};
 
 use crate::error::StoreError;
 use crate::store::{Location, LogStore};
@@ -36,12 +36,27 @@ pub struct StoreLines<'s> {
     store: &'s dyn LogStore,
     sources: &'s [Location],
     ahead: &'s ReadAhead,
+    /// Notices when bytes are not the ones that were written.
+    log: Option<&'s Log>,
 }
 
 impl<'s> StoreLines<'s> {
     /// Reads from `sources`: this session's own log first, then the ones it was forked from.
     pub fn new(store: &'s dyn LogStore, sources: &'s [Location], ahead: &'s ReadAhead) -> Self {
-        Self { store, sources, ahead }
+        Self { store, sources, ahead, log: None }
+    }
+
+    /// Has `log` check what is read.
+    #[must_use]
+    pub fn checked_by(self, log: &'s Log) -> Self {
+        Self { log: Some(log), ..self }
+    }
+
+    fn checked(&self, place: Place, line: &[u8]) -> Vec<u8> {
+        if let Some(log) = self.log {
+            log.check(place, line);
+        }
+        line.to_vec()
     }
 }
 
@@ -52,7 +67,7 @@ impl Lines for StoreLines<'_> {
         // What a panicking reader left behind is at worst an old block of an immutable log.
         let mut block = self.ahead.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = block.get(place) {
-            return Ok(Cow::Owned(line.to_vec()));
+            return Ok(Cow::Owned(self.checked(place, line)));
         }
         let source = self.sources.get(usize::from(place.source));
         let source = source.ok_or_else(|| StoreError::NotFound { what: "the log this entry is in".to_owned() })?;
@@ -64,7 +79,7 @@ impl Lines for StoreLines<'_> {
         let bytes = self.store.read_at(source, offset, len)?;
         *block = Block { source: place.source, offset, bytes };
         match block.get(place) {
-            Some(line) => Ok(Cow::Owned(line.to_vec())),
+            Some(line) => Ok(Cow::Owned(self.checked(place, line))),
             None => Err(StoreError::NotFound { what: format!("bytes {} to {end} of the log", place.offset) }),
         }
     }

@@ -1,5 +1,6 @@
 //! `create`: a new session, which stays a draft until a model has answered in it.
 
+use ramus_model::json::Raw;
 use ramus_model::{Body, CURRENT_VERSION, EntryId, Header, RamusHeader, SessionId};
 use ramus_store::{NewLog, Residence};
 use serde_json::Value;
@@ -7,6 +8,7 @@ use serde_json::Value;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::{Session, load};
+use crate::sidecar::Found;
 
 /// What a new session starts with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,9 +63,14 @@ impl Engine {
 }
 
 impl Engine {
-    /// A header for a file whose own could not be read. In our home a file is found by the id in its name, so that one is
-    /// kept.
+    /// A header for a file whose own could not be read: the one its sidecar remembers, or a new one. In our home a file is
+    /// found by the id in its name, so that one is kept.
     pub(crate) fn create_header_for(&self, session: &Session) -> Header {
+        let remembered = Found::read(self.store.as_ref(), session.location());
+        let remembered = remembered.and_then(|found| Header::read(Raw::parse(found.checkpoint.header().as_bytes())?));
+        if let Some(header) = remembered.filter(|header| header.ramus.forked_from.is_none()) {
+            return header;
+        }
         Header {
             id: if session.residence() == Residence::InPlace {
                 new_session_id()

@@ -6,7 +6,7 @@
 
 use ramus_model::repair::{Changes, Plan, salvage_header};
 use ramus_model::{CURRENT_VERSION, Depth, FindingKind, Header, RamusHeader, SessionId, Tail};
-use ramus_store::{Flush, Location, Position, Residence, StoreError};
+use ramus_store::{Flush, Hold, Location, Position, Residence, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::engine::Engine;
@@ -38,6 +38,8 @@ impl Engine {
         }
         let mut course = Course::default();
         for _ in 0..ATTEMPTS {
+            // What forks allow must stay what they allow until it is done.
+            let _forks = self.store.hold_forks(Hold::Exclusive)?;
             let (bytes, position) = self.read_all(session.location())?;
             let Some(step) = self.next_step(&session, &bytes, &mut course)? else {
                 return Ok(course.conclude(first, RecoveryReport::with_blobs(&session)?, &bytes));

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::recovery::{Action, ActionKind};
 use crate::session::Session;
+use crate::sidecar::Sidecar;
 use crate::verb::append::{ATTEMPTS, overtaken};
 
 impl Engine {
@@ -75,6 +76,7 @@ impl Engine {
             return Err(EngineError::Invalid(reason.into()));
         }
         let fresh = self.create_header_for(session);
+        let is_emptied = matches!(session.sidecar, Sidecar::Contradicted);
         let mut hash = hex::encode(Sha256::digest(&bytes));
         hash.truncate(16);
         let backup = (!is_empty).then(|| format!(".corrupt-{hash}"));
@@ -83,10 +85,14 @@ impl Engine {
             let location = Location { id: fresh.id, ..session.location().clone() };
             session.relocate(location);
         }
-        Ok(backup.filter(|_| done).map(|backup| {
-            let said = "the file had no session header: it is kept beside this one";
-            Action::new(ActionKind::HeaderSetAside, format!("{said} ({backup}), and a new session was started"))
-        }))
+        let said = match &backup {
+            Some(backup) => format!(
+                "the file had no session header: it is kept beside this one ({backup}), and a new session was started"
+            ),
+            None if is_emptied => "something else emptied the file: the entries that were in it are gone".to_owned(),
+            None => return Ok(None),
+        };
+        Ok(done.then(|| Action::new(ActionKind::HeaderSetAside, said)))
     }
 
     pub(crate) fn whole_file(&self, session: &Session) -> Result<Vec<u8>, EngineError> {

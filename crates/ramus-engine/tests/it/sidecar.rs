@@ -292,3 +292,33 @@ fn a_window_notices_an_id_that_was_used_before_it() {
     let resumed = home.engine.resume(&id, "/").unwrap();
     assert_eq!(resumed.context().items, whole.context(whole.log().leaf()).unwrap().items);
 }
+
+#[test]
+fn a_file_that_was_emptied_keeps_its_header_and_says_what_happened() {
+    let home = jsonl();
+    let mut session = home.saying(&["one"]);
+    home.engine.rename(&mut session, "named").unwrap();
+    let (id, path) = (session.id().to_string(), session.location().path.clone().unwrap());
+    drop(session);
+    fs::write(&path, "").unwrap();
+    assert!(!home.engine.doctor(&id, "/").unwrap().is_clean());
+    let mut session = home.engine.open(&id, "/").unwrap();
+    home.engine.say(&mut session, Say::user("after")).unwrap();
+    assert!(session.notices()[0].contains("emptied"), "{:?}", session.notices());
+    assert_eq!((session.cwd(), session.id().as_str()), ("/proj", &*id));
+}
+
+#[test]
+fn a_changed_line_is_noticed_by_whoever_reads_it() {
+    let home = jsonl();
+    let session = home.saying(&["one", "two"]);
+    let (id, path) = (session.id().to_string(), session.location().path.clone().unwrap());
+    drop(session);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"one\"", "\"eno\"")).unwrap();
+    let session = home.engine.open(&id, "/").unwrap();
+    assert!(!session.log().is_damaged(), "the sidecar is believed");
+    let first = session.log().visible().next().unwrap();
+    session.line(first).unwrap();
+    assert!(session.log().is_damaged());
+}

@@ -13,6 +13,8 @@
 //! ```
 //! Numbers are little-endian. The high bit of the marker says that the record is a later version of an earlier one.
 
+use std::sync::atomic::Ordering;
+
 use super::{Log, Place, Record, Status};
 use crate::id::Seq;
 use crate::kind::{Kind, Marker, Role};
@@ -29,6 +31,8 @@ const ID: usize = 16;
 pub(super) struct Sums {
     /// How many of this log's own records have rows already.
     first: usize,
+    /// The checksums of those, as far as they are held.
+    settled: Vec<u32>,
     crcs: Vec<u32>,
     /// Where the next line must start.
     next: u64,
@@ -83,7 +87,8 @@ impl Log {
     pub fn forget_sums(&mut self) {
         let own = self.own_len();
         if let Some(sums) = &mut self.sums {
-            *sums = Sums { scattered: sums.scattered, ..Sums::after(own, sums.next, &sums.header) };
+            sums.settled.append(&mut sums.crcs);
+            sums.first = own;
         }
     }
 
@@ -121,6 +126,27 @@ impl Log {
         None
     }
 
+    /// Sets bytes that were read again against the checksum they had when they were written. What does not fit was changed
+    /// by something else, and the log counts as damaged from then on.
+    pub fn check(&self, place: Place, bytes: &[u8]) {
+        if self.sum_of(place).is_some_and(|sum| crc32fast::hash(bytes) != sum) {
+            self.seen_changed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The checksum of an own record, when it is held. Records lie in the log in the order of their numbers.
+    fn sum_of(&self, place: Place) -> Option<u32> {
+        let sums = self.sums.as_ref().filter(|_| place.source == 0)?;
+        let held = self.shared_len().max(self.elided) - self.elided;
+        let own = self.records.get(held..)?;
+        let at = own.binary_search_by_key(&place.offset, |record| record.place.offset).ok()?;
+        let settled = sums.settled.len();
+        let known = settled + sums.crcs.len();
+        // Only the last so many are known.
+        let at = at.checked_sub(own.len().checked_sub(known)?)?;
+        if at < settled { sums.settled.get(at).copied() } else { sums.crcs.get(at - settled).copied() }
+    }
+
     /// Enters records from their rows. Says whether all were usable.
     pub(super) fn enter_rows(&mut self, rows: &[u8]) -> bool {
         self.records.reserve(rows.len() / ROW);
@@ -143,6 +169,9 @@ impl Log {
                 *known = number.max(*known);
             }
             self.records.push(row.record);
+            if let Some(sums) = &mut self.sums {
+                sums.settled.push(row.crc);
+            }
         }
         true
     }

@@ -65,12 +65,13 @@ impl Show {
             session.select_messages(leaf, self.limit, self.cursor.as_deref())?
         };
         let info = session.info()?;
-        invocation.mention_damage(session.log(), &self.target)?;
         let unreadable = if invocation.screen.wants_json() {
             self.print_json(invocation, &session, &info, &selection)?
         } else {
             self.tell(invocation, &session, &info, &selection)?
         };
+        // Reading may have shown what opening did not.
+        invocation.mention_damage(session.log(), &self.target)?;
         invocation.mention_unreadable(unreadable, &self.target)?;
         invocation.mention_missing_blobs(&session.missing_blobs(), &self.target)?;
         Ok(Exit::Done)

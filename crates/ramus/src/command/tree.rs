@@ -41,12 +41,13 @@ impl Tree {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let session = invocation.session(&self.session)?;
         let scope = if self.all { Scope::All } else { Scope::Visible };
-        invocation.mention_damage(session.log(), &self.session)?;
         if invocation.screen.wants_json() {
             print_json(invocation.screen, &session, scope)?;
         } else {
             tree::draw(invocation.screen, &session, scope)?;
         }
+        // Reading may have shown what opening did not.
+        invocation.mention_damage(session.log(), &self.session)?;
         Ok(Exit::Done)
     }
 }
