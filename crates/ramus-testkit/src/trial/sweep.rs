@@ -101,7 +101,7 @@ fn run_verb(
 
 /// Trouble with a sidecar costs time and nothing else, so nobody is told.
 fn is_derived(operation: &Operation) -> bool {
-    operation.path.parent().is_some_and(|parent| parent.ends_with("index"))
+    operation.path.ends_with("index") || operation.path.parent().is_some_and(|parent| parent.ends_with("index"))
 }
 
 /// What people were told, counted.

@@ -137,7 +137,9 @@ impl World {
     }
 
     pub(super) fn forget(&mut self, id: &str) {
-        self.sessions.remove(id);
+        // A session that is closed saves its sidecar if it can. Trouble with that is nobody's trouble.
+        let closed = self.sessions.remove(id);
+        self.fs.undisturbed(|| drop(closed));
         self.model.sessions.remove(id);
         self.order.retain(|known| known != id);
     }
