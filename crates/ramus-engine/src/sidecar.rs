@@ -11,7 +11,10 @@ use ramus_store::{Incarnation, Location, LogStore, Position, SidecarUpdate, Stor
 use crate::session::Session;
 
 /// How many rows come together before a session that is being written to saves them.
-const ROWS_AT_ONCE: usize = 256;
+const ROWS_AT_ONCE: usize = 1024;
+
+/// How many rows are worth saving for whoever only read them.
+const ROWS_WORTH_SAVING: usize = 256;
 
 /// How many bytes of log come together before they are described.
 const BYTES_AT_ONCE: u64 = 1 << 20;
@@ -142,10 +145,14 @@ pub(crate) fn last_line_is_there(store: &dyn LogStore, source: &Location, rows: 
 impl Session {
     /// Saves what the sidecar does not know yet, if it is enough to bother.
     pub(crate) fn save_sidecar_when_worthwhile(&mut self) {
+        self.save_sidecar_of(ROWS_AT_ONCE);
+    }
+
+    fn save_sidecar_of(&mut self, rows_at_least: usize) {
         let Sidecar::Of(described) = &self.sidecar else { return };
         let rows = self.log.own_len().saturating_sub(described.rows);
         let bytes = self.log.end().saturating_sub(described.end);
-        if rows >= ROWS_AT_ONCE || bytes >= BYTES_AT_ONCE {
+        if rows >= rows_at_least || bytes >= BYTES_AT_ONCE {
             self.save_sidecar();
         }
     }
@@ -247,7 +254,7 @@ impl Drop for Session {
         if described.is_about_a_copy || self.wrote && described.rows < self.log.own_len() {
             self.save_sidecar();
         } else {
-            self.save_sidecar_when_worthwhile();
+            self.save_sidecar_of(ROWS_WORTH_SAVING);
         }
     }
 }

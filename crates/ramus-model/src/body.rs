@@ -1,5 +1,8 @@
 //! Bodies: what an entry says beyond its envelope, checked before it is written and kept byte for byte.
 
+use std::sync::LazyLock;
+
+use memchr::memmem;
 use serde_json::Value;
 
 use crate::blob::{self, Blob};
@@ -97,11 +100,27 @@ impl Body {
 
     /// Moves what is too large for a line to blobs and drops transient members. None when the body stays as it is.
     pub fn externalised(&self) -> Option<(Self, Vec<Blob>)> {
-        if !matches!(self.kind(), Kind::Message | Kind::CustomMessage) {
+        if !matches!(self.kind(), Kind::Message | Kind::CustomMessage) || !self.may_be_externalised() {
             return None;
         }
         let changed = blob::externalise(&self.to_line(&EntryId::from(""), None, ""))?;
         Some((Raw::parse(&changed.line).and_then(Self::of_record)?, changed.blobs))
+    }
+
+    /// Says whether anything in the body could have to leave it. Most bodies have none of these words, and looking for them
+    /// is much cheaper than taking the body apart.
+    fn may_be_externalised(&self) -> bool {
+        static WORDS: LazyLock<[memmem::Finder<'static>; 5]> = LazyLock::new(|| {
+            // A word that is spelled with escapes could be any of the others.
+            ["image", "partialJson", "jsonlEvents", "lineCount", "\\u"].map(memmem::Finder::new)
+        });
+        let mentions = |value: &[u8]| {
+            // A picture that is too small to leave need not be looked for.
+            let from = usize::from(value.len() < blob::MIN_IMAGE_CHARS);
+            WORDS.iter().skip(from).any(|word| word.find(value).is_some())
+        };
+        // No text has more units than bytes.
+        self.members.iter().any(|(name, value)| value.len() > blob::MAX_TEXT_UNITS || mentions(value) || mentions(name))
     }
 
     /// Returns the kind.

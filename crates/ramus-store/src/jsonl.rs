@@ -170,8 +170,10 @@ impl JsonlStore {
     /// Makes sure that the disk has a log's name before more is written under it: when it could not confirm a new name,
     /// a power cut may give the old file back.
     fn confirm_name(&self, path: &Path) -> Result<(), StoreError> {
-        let directory = path.parent().unwrap_or(path);
-        let in_doubt = self.unconfirmed_dirs.lock().unwrap_or_else(PoisonError::into_inner).contains(directory);
+        let in_doubt = {
+            let in_doubt = self.unconfirmed_dirs.lock().unwrap_or_else(PoisonError::into_inner);
+            !in_doubt.is_empty() && in_doubt.contains(path.parent().unwrap_or(path))
+        };
         if in_doubt { self.sync_dir_of(path) } else { Ok(()) }
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
@@ -131,6 +132,9 @@ impl FileSystem for RealFs {
     }
 }
 
+/// Whom this process runs as. Asked once: every append looks at a file.
+static USER: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
+
 fn stat(metadata: &Metadata) -> Stat {
     let time = |seconds: i64, nanos: i64| {
         let nanos = Duration::from_nanos(nanos.unsigned_abs());
@@ -144,7 +148,7 @@ fn stat(metadata: &Metadata) -> Stat {
         size: metadata.len(),
         is_file: metadata.is_file(),
         is_dir: metadata.is_dir(),
-        is_ours: metadata.uid() == rustix::process::geteuid().as_raw(),
+        is_ours: metadata.uid() == *USER,
         is_private: metadata.mode() & 0o077 == 0,
         changed: modified.max(changed),
     }
