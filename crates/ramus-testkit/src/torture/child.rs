@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::lines::Lines;
+use super::pause;
 
 /// How long a child that was started may take to do its first piece of work on a loaded machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
@@ -148,6 +149,13 @@ impl Appender {
     pub fn end(mut self, signal: Signal) -> Result<Vec<String>> {
         let start = Instant::now();
         self.signal(signal)?;
+        // Whoever runs the driver may have told its children to ignore signals that a person sends.
+        while self.child.try_wait().context("cannot wait for the child")?.is_none() {
+            if start.elapsed() > PATIENCE {
+                bail!("the child ignores {signal:?}: was the driver started with it ignored?");
+            }
+            pause(Duration::from_micros(100));
+        }
         let status = self.wait_for_end()?;
         let took = start.elapsed();
         ensure!(took < Duration::from_secs(2), "it took the child {took:?} to end");
