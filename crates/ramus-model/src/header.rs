@@ -2,6 +2,7 @@
 
 use crate::id::{EntryId, SessionId};
 use crate::json::{Raw, Shape, quote};
+use crate::project::Project;
 
 /// The version of the log format that ramus writes.
 pub const CURRENT_VERSION: u32 = 3;
@@ -40,6 +41,8 @@ pub struct RamusHeader {
     pub owner: Option<String>,
     /// The version of the engine that created the session.
     pub engine: Option<String>,
+    /// The repository that the working directory was in.
+    pub project: Option<Project>,
     /// What the log keeps of a deleted origin, when it is a base.
     pub base: Option<Base>,
 }
@@ -160,6 +163,7 @@ impl RamusHeader {
             parent: text(raw, "parent").map(SessionId::new),
             owner: text(raw, "owner"),
             engine: text(raw, "engine"),
+            project: raw.field("project").and_then(Project::read),
             base: raw.field("base").map(|raw| {
                 let pair = |raw: Raw<'_>| {
                     let mut numbers = raw.items().map(Raw::unsigned);
@@ -188,6 +192,9 @@ impl RamusHeader {
         }
         if let Some(engine) = &self.engine {
             object.insert("engine".into(), engine.as_str().into());
+        }
+        if let Some(project) = &self.project {
+            object.insert("project".into(), project.to_json());
         }
         if let Some(base) = &self.base {
             let offsets: Vec<_> = base.offsets.iter().map(|(origin, end)| serde_json::json!([origin, end])).collect();

@@ -30,6 +30,7 @@ mod line;
 mod log;
 pub mod message;
 pub mod migrate;
+mod project;
 pub mod repair;
 pub mod resolve;
 pub mod segment;
@@ -49,4 +50,5 @@ pub use line::MAX_LINE;
 pub use log::{
     Checkpoint, Depth, Facts, Lines, Log, Place, ROW, Record, Segment, Tail, WindowStart, any_id, last_line, sum_at,
 };
+pub use project::Project;
 pub use tree::{Node, Scope, Tree};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
-use ramus_model::{EntryId, Kind, Origin, Role, Seq, SessionId, time};
+use ramus_model::{EntryId, Kind, Origin, Project, Role, Seq, SessionId, time};
 use ramus_store::{Health, Residence, Runner};
 use serde_json::{Map, Value};
 
@@ -52,6 +52,12 @@ pub struct SessionInfo {
     pub last_completion_tokens: u64,
     /// When it was archived, if it is.
     pub archived_at: Option<String>,
+    /// The repository that the working directory was in when the session was made.
+    pub project: Option<Project>,
+    /// The tags, in order, each once.
+    pub tags: Vec<String>,
+    /// Whether it is starred.
+    pub starred: bool,
     /// Free metadata.
     pub metadata: Map<String, Value>,
     /// Whether the file is damaged.
@@ -153,6 +159,9 @@ impl Session {
             last_prompt_tokens: last_usage.prompt(),
             last_completion_tokens: last_usage.output,
             archived_at: self.archived_at(),
+            project: ramus.and_then(|ramus| ramus.project.clone()),
+            tags: self.tags(),
+            starred: self.starred(),
             metadata: self.metadata(),
             damaged: self.log().is_damaged(),
             status: self.status(),
@@ -186,6 +195,20 @@ impl Session {
     /// Returns when the session was archived, if it is.
     pub fn archived_at(&self) -> Option<String> {
         self.log().facts().meta().get("archived_at").and_then(Value::as_str).map(str::to_owned)
+    }
+
+    /// Returns the tags, in order, each once.
+    pub fn tags(&self) -> Vec<String> {
+        let tags = self.log().facts().meta().get("tags").and_then(Value::as_array).into_iter().flatten();
+        let mut tags: Vec<String> = tags.filter_map(Value::as_str).map(str::to_owned).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        tags
+    }
+
+    /// Says whether the session is starred.
+    pub fn starred(&self) -> bool {
+        self.log().facts().meta().get("starred") == Some(&Value::Bool(true))
     }
 
     /// Returns the ends of all branches.

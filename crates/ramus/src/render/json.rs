@@ -30,7 +30,7 @@ pub(crate) fn session(info: &SessionInfo) -> Map<String, Value> {
         "archived_at": info.archived_at,
         "archived": info.archived_at.is_some(),
         "owner": info.owner,
-        "project": null,
+        "project": info.project.as_ref().map(|project| project.remote.as_ref().unwrap_or(&project.root)),
         "provider": info.provider,
         "model": info.model,
         "engine_version": info.engine_version,
@@ -51,7 +51,8 @@ pub(crate) fn session(info: &SessionInfo) -> Map<String, Value> {
         "revert": null,
         "permission": [],
         "metadata": info.metadata,
-        "tags": [],
+        "tags": info.tags,
+        "starred": info.starred,
         "status": info.status.name(),
         "damaged": info.damaged,
     }))

@@ -1,0 +1,34 @@
+//! Which project a session belongs to, as its header records it. A recorded project is truth: it says what a directory
+//! held when the session was made, so that a directory that moved since can be recognised.
+
+use serde_json::{Map, Value};
+
+use crate::json::Raw;
+
+/// A repository, as it was found around a working directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Project {
+    /// The directory that holds the repository.
+    pub root: String,
+    /// Where the repository comes from: host and path, without credentials.
+    pub remote: Option<String>,
+    /// The git directory itself, which a rename keeps.
+    pub git: Option<String>,
+}
+
+impl Project {
+    pub(crate) fn read(raw: Raw<'_>) -> Option<Self> {
+        let text = |name| raw.field(name).and_then(Raw::text).map(|text| text.into_owned());
+        Some(Self { root: text("root")?, remote: text("remote"), git: text("git") })
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let mut object = Map::new();
+        object.insert("root".into(), self.root.as_str().into());
+        let known = [("remote", &self.remote), ("git", &self.git)];
+        for (name, value) in known.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+            object.insert(name.into(), value.as_str().into());
+        }
+        object.into()
+    }
+}
