@@ -1,10 +1,13 @@
 //! `list`: sessions, newest first, correct by reading them all.
 
-use ramus_model::{Depth, SessionId};
+use std::collections::HashMap;
+
+use ramus_model::{Depth, Project, SessionId};
 use ramus_store::{Location, Residence, StoreError};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::project::{self, Place, Standing};
 use crate::session::load_among;
 use crate::verb::info::SessionInfo;
 
@@ -14,7 +17,7 @@ pub enum WhichDirectory {
     /// All.
     #[default]
     All,
-    /// Those of one working directory.
+    /// Those of one working directory, and those that are proven to have moved there.
     One(String),
 }
 
@@ -65,6 +68,10 @@ impl Engine {
     /// Lists sessions by the time of their newest message; files that cannot be read are named, not dropped.
     pub fn list(&self, filter: &Filter) -> Result<Listing, EngineError> {
         let mut listing = Listing::default();
+        let mut place = match &filter.directory {
+            WhichDirectory::All => None,
+            WhichDirectory::One(cwd) => Some(Place::of(cwd)),
+        };
         let known = self.store.list()?;
         for location in &known {
             let name = location.id.to_string();
@@ -77,7 +84,7 @@ impl Engine {
                 info => info,
             };
             match info {
-                Ok(info) => listing.take(info, filter),
+                Ok(info) => listing.take(info, filter, place.as_mut()),
                 // Deleted or published while we were looking.
                 Err(EngineError::Store(StoreError::NotFound { .. })) => {}
                 Err(error) => listing.unreadable.push((name, error.to_string())),
@@ -86,7 +93,9 @@ impl Engine {
         let newest_first =
             |info: &SessionInfo| (std::cmp::Reverse(info.updated_millis), std::cmp::Reverse(info.id.clone()));
         listing.sessions.sort_by_key(newest_first);
-        listing.page(filter)
+        let mut listing = listing.page(filter)?;
+        find_projects(&mut listing.sessions);
+        Ok(listing)
     }
 
     /// Returns the ids of all sessions of the home, without opening them.
@@ -96,11 +105,15 @@ impl Engine {
 }
 
 impl Listing {
-    fn take(&mut self, info: SessionInfo, filter: &Filter) {
+    fn take(&mut self, mut info: SessionInfo, filter: &Filter, place: Option<&mut Place<'_>>) {
         if filter.owner.as_ref().is_some_and(|owner| *owner != info.owner) || !matches(&info, filter.text.as_deref()) {
             return;
         }
-        if matches!(&filter.directory, WhichDirectory::One(cwd) if *cwd != info.cwd) {
+        let standing = place.map_or(Standing::Here, |place| place.standing(&info.cwd, info.project.as_ref()));
+        if let (Standing::Moved, WhichDirectory::One(cwd)) = (standing, &filter.directory) {
+            info.moved_to = Some(cwd.clone());
+        }
+        if standing == Standing::Elsewhere {
             self.hidden.other_directories += 1;
         } else if info.archived_at.is_some() && !filter.archived {
             self.hidden.archived += 1;
@@ -122,6 +135,15 @@ impl Listing {
             self.next_cursor = self.sessions.last().map(|info| info.id.to_string());
         }
         Ok(self)
+    }
+}
+
+/// Looks for the projects of sessions that recorded none, in each directory once.
+fn find_projects(sessions: &mut [SessionInfo]) {
+    let mut found: HashMap<String, Option<Project>> = HashMap::new();
+    for info in sessions.iter_mut().filter(|info| info.project.is_none()) {
+        let project = found.entry(info.cwd.clone()).or_insert_with(|| project::find(&info.cwd));
+        info.project.clone_from(project);
     }
 }
 
