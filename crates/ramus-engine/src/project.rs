@@ -42,7 +42,9 @@ pub fn find(directory: &str) -> Option<Project> {
 
 /// Says what a directory itself holds.
 pub(crate) fn at(root: &str) -> Presence {
-    repository::at(Path::new(root))
+    let root = Path::new(root);
+    // It is what some session file says: a part of a path would be looked for wherever we are.
+    if root.is_absolute() { repository::at(root) } else { Presence::Unclear }
 }
 
 /// Decides which project a session records that goes on from another one in the same directory: what is there now, unless

@@ -171,15 +171,34 @@ fn a_hostile_configuration_is_read_with_bounds() {
                 disk.write("elsewhere", origin);
                 symlink(disk.path("elsewhere"), disk.path("shop/.git/config")).unwrap();
             }
-            _ => rustix_pipe(&disk.path("shop/.git/config")),
+            _ => make_pipe(&disk.path("shop/.git/config")),
         }
         assert_eq!(disk.find("shop").unwrap().remote, None, "{place}");
     }
 }
 
-fn rustix_pipe(path: &Path) {
-    let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
-    assert!(made.success());
+fn make_pipe(path: &Path) {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+}
+
+#[test]
+fn a_repository_that_someone_else_planted_does_not_count() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let disk = Disk::new();
+    disk.repository("shop", Some("https://host/shop"));
+    let give = |name: &str| std::os::unix::fs::chown(disk.path(name), Some(12345), None).unwrap();
+    give("shop/.git");
+    assert_eq!(disk.find("shop"), None);
+    give("shop");
+    assert_eq!(disk.find("shop").unwrap().remote.as_deref(), Some("host/shop"), "all of it is theirs");
+    // Neither does what their file leads to, when that belongs to a third.
+    disk.repository("third", Some("https://host/third"));
+    disk.write("pointing/.git", format!("gitdir: {}\n", disk.text("third/.git")));
+    std::os::unix::fs::chown(disk.path("third/.git"), Some(54321), None).unwrap();
+    assert_eq!(disk.find("pointing"), None);
 }
 
 #[test]

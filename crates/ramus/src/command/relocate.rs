@@ -38,8 +38,11 @@ pub(crate) struct Relocate {
 impl Relocate {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let (old, new) = (invocation.directory(&self.old)?, invocation.directory(&self.new)?);
-        if !self.dry_run && !self.yes && !Path::new(&new).is_dir() && !confirm(invocation, &new)? {
-            return Err(Refusal::invalid("nothing was moved").into());
+        if !self.dry_run && !self.yes && !Path::new(&new).is_dir() {
+            let planned = invocation.engine.relocate(&old, &new, true)?.moved.len();
+            if planned > 0 && !confirm(invocation, &new, planned)? {
+                return Err(Refusal::invalid("nothing was moved").into());
+            }
         }
         let relocated = invocation.engine.relocate(&old, &new, self.dry_run)?;
         for (session, reason) in &relocated.unreadable {
@@ -105,9 +108,10 @@ fn one(relocation: &Relocation) -> Map<String, Value> {
 }
 
 /// Asks, when there is someone to ask.
-fn confirm(invocation: &mut Invocation<'_>, new: &str) -> anyhow::Result<bool> {
+fn confirm(invocation: &mut Invocation<'_>, new: &str, planned: usize) -> anyhow::Result<bool> {
     let mut text = Text::new();
-    text.styled(style::BOLD, new).plain(" does not exist. Take the sessions there all the same?");
+    let sessions = quantity::count(planned, "session", "sessions");
+    text.styled(style::BOLD, new).plain(&format!(" does not exist. Take {sessions} there all the same?"));
     let answer = invocation.screen.ask(&mut text)?;
     let refusal = || Refusal::usage(format!("{new} does not exist"));
     Ok(answer.ok_or_else(|| refusal().hint("--yes takes the sessions there all the same"))?)

@@ -26,7 +26,7 @@ pub(crate) struct Tag {
     #[arg(value_enum, default_value_t)]
     action: Action,
     /// The tags
-    #[arg(value_name = "TAG", allow_hyphen_values = true)]
+    #[arg(value_name = "TAG")]
     tags: Vec<String>,
 }
 
