@@ -23,6 +23,12 @@ impl Project {
         Some(Self { root: text("root")?, remote: text("remote"), git: text("git") })
     }
 
+    /// Says whether this is the project's name: its remote or root, or the end of one of them.
+    pub fn is_called(&self, name: &str) -> bool {
+        let is = |text: &str| text == name || text.strip_suffix(name).is_some_and(|before| before.ends_with('/'));
+        is(&self.root) || self.remote.as_deref().is_some_and(is)
+    }
+
     /// Writes the project the way headers and metadata hold it.
     pub fn to_json(&self) -> Value {
         let mut object = Map::new();

@@ -44,6 +44,11 @@ impl<'a> Place<'a> {
         Self { directory: directory.to_owned(), project, look: Box::new(look), seen: HashMap::new() }
     }
 
+    /// Returns the repository that is here.
+    pub(crate) fn project(&self) -> Option<&Project> {
+        self.project.as_ref()
+    }
+
     /// Says where a session stands that is recorded with this directory and project.
     pub(crate) fn standing(&mut self, cwd: &str, recorded: Option<&Project>) -> Standing {
         if cwd == self.directory {

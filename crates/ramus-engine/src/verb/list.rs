@@ -1,14 +1,18 @@
-//! `list`: sessions, newest first, correct by reading them all.
+//! `list`: sessions in any order, page by page, found in the catalogue.
+
+mod cursor;
+mod reading;
 
 use std::collections::HashMap;
 
-use ramus_model::{Depth, Project, SessionId};
-use ramus_store::{Location, Residence, StoreError};
+use ramus_catalogue::{After, Held, Recorded};
+pub use ramus_catalogue::{Hidden, Sort, SortKey};
+use ramus_model::{Project, SessionId};
 
+use crate::catalogue::{Trouble, info_of};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::project::{self, Place, Standing};
-use crate::session::load_among;
 use crate::verb::info::SessionInfo;
 
 /// Which directories' sessions are listed.
@@ -34,18 +38,28 @@ pub struct Filter {
     pub owner: Option<String>,
     /// Only sessions whose title or directory contains this, ignoring case.
     pub text: Option<String>,
+    /// Only sessions with this tag.
+    pub tag: Option<String>,
+    /// Only starred sessions.
+    pub starred: bool,
+    /// Only sessions that this one spawned.
+    pub parent: Option<SessionId>,
+    /// Only sessions of the project with this remote or root, or whose remote or root ends in this name.
+    pub project: Option<String>,
+    /// The order.
+    pub sort: Sort,
     /// At most so many.
     pub limit: Option<usize>,
-    /// Continue behind this session.
+    /// Continue behind this place: the `next_cursor` of the page before, or the id of a session.
     pub cursor: Option<String>,
 }
 
 /// What a list found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listing {
-    /// The sessions, newest first.
+    /// The sessions, in order.
     pub sessions: Vec<SessionInfo>,
-    /// Where the next page starts, when there is one.
+    /// Where the next page starts, when there is one. It stays good when the sessions around it go.
     pub next_cursor: Option<String>,
     /// What was left out.
     pub hidden: Hidden,
@@ -53,48 +67,33 @@ pub struct Listing {
     pub unreadable: Vec<(String, String)>,
 }
 
-/// How many sessions a list left out, and why.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hidden {
-    /// Drafts.
-    pub drafts: usize,
-    /// Archived sessions.
-    pub archived: usize,
-    /// Sessions of other directories.
-    pub other_directories: usize,
-}
-
 impl Engine {
-    /// Lists sessions by the time of their newest message; files that cannot be read are named, not dropped.
+    /// Lists sessions; files that cannot be read are named, not dropped.
     pub fn list(&self, filter: &Filter) -> Result<Listing, EngineError> {
-        let mut listing = Listing::default();
-        let mut place = match &filter.directory {
-            WhichDirectory::All => None,
-            WhichDirectory::One(cwd) => Some(Place::of(cwd)),
-        };
-        let known = self.store.list()?;
-        for location in &known {
-            let name = location.id.to_string();
-            let read = |known: &[Location]| {
-                load_among(&self.store, location.clone(), Depth::Envelope, known).and_then(|session| session.info())
+        let key = filter.sort.key;
+        let mut place = place(filter);
+        let mut listing = self.consult(&mut |held, _| {
+            let after = match &filter.cursor {
+                None => None,
+                Some(cursor) => Some(match cursor::read(cursor, key) {
+                    Some(after) => after,
+                    None => match held.find(cursor, filter.sort)? {
+                        Some(row) => After::row(&row, key),
+                        None => return Err(cursor::unknown(cursor).into()),
+                    },
+                }),
             };
-            let info = match read(&known) {
-                // What it was forked from may have been deleted while we were looking: its base is found afresh.
-                Err(EngineError::Store(StoreError::NotFound { .. })) => read(&[]),
-                info => info,
-            };
-            match info {
-                Ok(info) => listing.take(info, filter, place.as_mut()),
-                // Deleted or published while we were looking.
-                Err(EngineError::Store(StoreError::NotFound { .. })) => {}
-                Err(error) => listing.unreadable.push((name, error.to_string())),
-            }
-        }
-        let newest_first =
-            |info: &SessionInfo| (std::cmp::Reverse(info.updated_millis), std::cmp::Reverse(info.id.clone()));
-        listing.sessions.sort_by_key(newest_first);
-        let mut listing = listing.page(filter)?;
-        find_projects(&mut listing.sessions);
+            let moved = place.as_mut().map(|place| moved_to(place, held)).transpose()?.unwrap_or_default();
+            let found = held.list(&self.selection(filter, after, moved))?;
+            let infos = found.rows.into_iter().map(|row| info_of(row, self.store.as_ref()));
+            Ok(Listing {
+                sessions: infos.collect::<Option<_>>().ok_or(Trouble::Disturbed)?,
+                next_cursor: found.next.map(|after| cursor::write(&after, key)),
+                hidden: found.hidden,
+                unreadable: found.unreadable,
+            })
+        })?;
+        listing.tell_places(filter);
         Ok(listing)
     }
 
@@ -102,54 +101,63 @@ impl Engine {
     pub fn session_ids(&self) -> Result<Vec<SessionId>, EngineError> {
         Ok(self.store.list()?.into_iter().map(|location| location.id).collect())
     }
+
+    fn selection(&self, filter: &Filter, after: Option<After>, moved: Vec<String>) -> ramus_catalogue::Filter {
+        let directories = match &filter.directory {
+            WhichDirectory::All => None,
+            WhichDirectory::One(cwd) => Some(vec![cwd.clone()]),
+        };
+        ramus_catalogue::Filter {
+            directories,
+            moved,
+            drafts: filter.drafts,
+            archived: filter.archived,
+            owner: filter.owner.clone(),
+            text: filter.text.clone(),
+            tag: filter.tag.clone(),
+            starred: filter.starred,
+            parent: filter.parent.as_ref().map(ToString::to_string),
+            project: filter.project.clone(),
+            sort: filter.sort,
+            after,
+            limit: filter.limit,
+        }
+    }
+}
+
+/// The directory that a filter is about, if it is about one.
+fn place(filter: &Filter) -> Option<Place<'static>> {
+    match &filter.directory {
+        WhichDirectory::All => None,
+        WhichDirectory::One(cwd) => Some(Place::of(cwd)),
+    }
+}
+
+/// Asks the catalogue for the sessions that are proven to have moved to a place, by the names of their files.
+fn moved_to(place: &mut Place<'_>, held: &Held<'_>) -> Result<Vec<String>, Trouble> {
+    let Some(project) = place.project().cloned() else { return Ok(Vec::new()) };
+    let repository = Recorded { root: project.root, remote: project.remote, git: project.git, ..Recorded::default() };
+    let recorded = held.recorded(&repository)?;
+    let moved = recorded.into_iter().filter_map(|Recorded { name, cwd, root, remote, git }| {
+        let standing = place.standing(&cwd, Some(&Project { root, remote, git }));
+        (standing == Standing::Moved).then_some(name)
+    });
+    Ok(moved.collect())
 }
 
 impl Listing {
-    fn take(&mut self, mut info: SessionInfo, filter: &Filter, place: Option<&mut Place<'_>>) {
-        if filter.owner.as_ref().is_some_and(|owner| *owner != info.owner) || !matches(&info, filter.text.as_deref()) {
-            return;
-        }
-        let standing = place.map_or(Standing::Here, |place| place.standing(&info.cwd, info.project.as_ref()));
-        if let (Standing::Moved, WhichDirectory::One(cwd)) = (standing, &filter.directory) {
-            info.moved_to = Some(cwd.clone());
-        }
-        if standing == Standing::Elsewhere {
-            self.hidden.other_directories += 1;
-        } else if info.archived_at.is_some() && !filter.archived {
-            self.hidden.archived += 1;
-        } else if info.residence == Residence::Draft && !filter.drafts {
-            self.hidden.drafts += 1;
-        } else {
-            self.sessions.push(info);
+    /// Says of each session where it moved to, and which project is around it when none was recorded. Each directory is
+    /// looked at once.
+    fn tell_places(&mut self, filter: &Filter) {
+        let mut found: HashMap<String, Option<Project>> = HashMap::new();
+        for info in &mut self.sessions {
+            if let WhichDirectory::One(cwd) = &filter.directory {
+                info.moved_to = (info.cwd != *cwd).then(|| cwd.clone());
+            }
+            if info.project.is_none() {
+                let project = found.entry(info.cwd.clone()).or_insert_with(|| project::find(&info.cwd));
+                info.project.clone_from(project);
+            }
         }
     }
-
-    fn page(mut self, filter: &Filter) -> Result<Self, EngineError> {
-        if let Some(cursor) = &filter.cursor {
-            let at = self.sessions.iter().position(|info| info.id.as_str() == cursor);
-            let at = at.ok_or_else(|| EngineError::Invalid(format!("{cursor:?} is not a cursor of this list")))?;
-            self.sessions.drain(..=at);
-        }
-        if let Some(limit) = filter.limit.filter(|limit| *limit < self.sessions.len()) {
-            self.sessions.truncate(limit);
-            self.next_cursor = self.sessions.last().map(|info| info.id.to_string());
-        }
-        Ok(self)
-    }
-}
-
-/// Looks for the projects of sessions that recorded none, in each directory once.
-fn find_projects(sessions: &mut [SessionInfo]) {
-    let mut found: HashMap<String, Option<Project>> = HashMap::new();
-    for info in sessions.iter_mut().filter(|info| info.project.is_none()) {
-        let project = found.entry(info.cwd.clone()).or_insert_with(|| project::find(&info.cwd));
-        info.project.clone_from(project);
-    }
-}
-
-fn matches(info: &SessionInfo, text: Option<&str>) -> bool {
-    text.is_none_or(|text| {
-        let text = text.to_lowercase();
-        info.title.to_lowercase().contains(&text) || info.cwd.to_lowercase().contains(&text)
-    })
 }

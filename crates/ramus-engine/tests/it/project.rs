@@ -74,6 +74,7 @@ impl Home {
     pub(crate) fn listed(&self, cwd: &str) -> Vec<String> {
         let here = Filter { directory: WhichDirectory::One(cwd.into()), ..Filter::default() };
         let listing = self.engine.list(&here).unwrap();
+        assert_eq!(listing, self.engine.list_by_reading(&here).unwrap(), "{}", self.name);
         for info in &listing.sessions {
             assert_eq!(info.moved_to.as_deref(), (info.cwd != cwd).then_some(cwd));
         }
