@@ -7,6 +7,7 @@ mod bit_rot;
 mod blobs;
 mod branch;
 mod catalogue;
+mod catalogue_harm;
 mod degraded;
 mod fork;
 mod homes;
