@@ -21,6 +21,7 @@ mod open;
 mod row;
 mod schema;
 mod seal;
+mod text;
 
 pub use change::{Answer, Answers, Change, Rest};
 pub use error::CatalogueError;
@@ -28,6 +29,7 @@ pub use known::Known;
 pub use list::{After, Filter, Found, Hidden, Sort, SortKey, SortValue};
 pub use open::{Catalogue, Held};
 pub use row::{Residence, Row};
+pub use text::{Ask, Backlog, Entry, Proposal, TextWriter};
 
 /// Returns the version of the SQLite that is linked in, as it reports it itself.
 ///

@@ -289,6 +289,7 @@ fn connect_to(path: &Path) -> Result<Connection, CatalogueError> {
 fn fill(connection: &Connection, version: &str, mark: &str) -> rusqlite::Result<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     transaction.execute_batch(schema::TABLES)?;
+    transaction.execute_batch(crate::text::TABLES)?;
     transaction.execute("INSERT INTO meta VALUES (1, ?1, ?2, 0, 0)", (version, mark))?;
     transaction.commit()
 }

@@ -41,3 +41,4 @@ pub use verb::messages::{Page, Selection, View};
 pub use verb::replace_segment::Replaced;
 pub use verb::resume::Resumed;
 pub use verb::say::Say;
+pub use verb::search::{Hit, Hits, IndexState, Search};

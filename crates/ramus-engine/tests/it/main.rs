@@ -12,6 +12,7 @@ mod homes;
 mod in_place;
 mod list;
 mod repair;
+mod search;
 mod segment;
 mod shared;
 mod sidecar;

@@ -79,16 +79,11 @@ fn window(text: &str, found: &[(usize, Range<usize>)], budget: usize) -> Range<u
             best = (terms.len(), first.start);
         }
     }
-    let lead = budget / 4;
-    let start = if best.1 <= lead { 0 } else { word_start(text, back(text, best.1, lead), best.1) };
-    let end = forward(text, start, budget).max(found.iter().map(|(_, at)| at.end).find(|end| *end > best.1).map_or(
-        0,
-        |end| {
-            // What was looked for is shown, unless it is very long itself.
-            if end <= forward(text, best.1, budget) { end } else { 0 }
-        },
-    ));
-    start..end
+    // A text that ends soon is shown from further in front.
+    let last = back(text, text.len(), budget);
+    let wanted = back(text, best.1, budget / 4).min(last);
+    let start = if wanted == 0 { 0 } else { word_start(text, wanted, best.1) };
+    start..forward(text, start, budget)
 }
 
 /// The place `count` characters before `at`.
@@ -173,6 +168,7 @@ mod tests {
         assert_eq!(snippet("no words here", "role:title", 100), "no words here");
         let long = format!("{} needle {}", "hay ".repeat(100), "stack ".repeat(100));
         assert_eq!(snippet(&long, "needle", 40), "…hay hay [needle] stack stack stack stack…");
+        assert_eq!(snippet("a text that ends with a needle", "needle", 40), "a text that ends with a [needle]");
     }
 
     #[test]
