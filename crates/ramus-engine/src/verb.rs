@@ -25,4 +25,5 @@ pub(crate) mod resume;
 pub(crate) mod rewrite_call;
 pub(crate) mod say;
 pub(crate) mod search;
+pub(crate) mod survey;
 pub(crate) mod writable;
