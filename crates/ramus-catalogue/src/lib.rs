@@ -29,7 +29,7 @@ pub use known::Known;
 pub use list::{After, Filter, Found, Hidden, Sort, SortKey, SortValue};
 pub use open::{Catalogue, Held};
 pub use row::{Residence, Row};
-pub use text::{Ask, Backlog, Entry, Proposal, TextWriter};
+pub use text::{Ask, Backlog, Chosen, Entry, Proposal, Step, TextState};
 
 /// Returns the version of the SQLite that is linked in, as it reports it itself.
 ///

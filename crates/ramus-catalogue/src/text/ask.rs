@@ -15,14 +15,14 @@ use crate::row::saturated;
 /// What is asked of the full text.
 #[derive(Clone, Debug)]
 pub struct Ask<'q> {
-    /// The query; its terms about sessions were answered by `files`.
+    /// The query. Its terms about sessions must have been answered by choosing files.
     pub query: &'q Query,
-    /// Only documents of these files; all when none is given.
-    pub files: Option<&'q [i64]>,
-    /// The most proposals, and how many of the best are passed over.
+    /// Only documents of these files; all when none are given.
+    pub files: Option<Vec<i64>>,
+    /// No documents of these files.
+    pub except: Vec<i64>,
+    /// The most proposals.
     pub limit: usize,
-    /// How many of the best were seen before.
-    pub offset: usize,
 }
 
 /// A document that has the words, as far as the index knows.
@@ -30,8 +30,6 @@ pub struct Ask<'q> {
 pub struct Proposal {
     /// The number of the file's row.
     pub file: i64,
-    /// The name of the file.
-    pub name: String,
     /// Where its line starts.
     pub offset: u64,
     /// How long the line is; 0 for a title.
@@ -45,84 +43,92 @@ pub struct Proposal {
 }
 
 impl Held<'_> {
-    /// Returns documents that should answer a query, best first.
-    pub fn propose(&self, ask: &Ask<'_>) -> Result<Vec<Proposal>, CatalogueError> {
+    /// Returns documents that should answer a query, best first, and how many there are in all.
+    pub fn propose(&self, ask: &Ask<'_>) -> Result<(Vec<Proposal>, usize), CatalogueError> {
         self.read(|connection| {
             let conditions = Conditions::of(connection, ask)?;
-            let score = if conditions.has_words { "-bm25(word)" } else { "0.0" };
-            let sql = format!(
-                "SELECT document.file, session.name, offset, length, millis, entry, {score} AS score
-                     FROM {} WHERE {} ORDER BY score DESC, millis DESC, document LIMIT {} OFFSET {}",
-                conditions.tables(),
-                conditions.sql.join(" AND "),
-                saturated(ask.limit as u64),
-                saturated(ask.offset as u64),
-            );
-            let mut statement = connection.prepare(&sql)?;
-            let found = statement.query_map(params_from_iter(conditions.values), |row| {
-                Ok(Proposal {
-                    file: row.get(0)?,
-                    name: row.get(1)?,
-                    offset: row.get::<_, i64>(2)?.cast_unsigned(),
-                    length: row.get(3)?,
-                    millis: row.get(4)?,
-                    entry: row.get(5)?,
-                    score: row.get(6)?,
-                })
-            })?;
-            found.collect()
-        })
-    }
-
-    /// Counts the documents that should answer a query.
-    pub fn count_proposals(&self, ask: &Ask<'_>) -> Result<usize, CatalogueError> {
-        self.read(|connection| {
-            let conditions = Conditions::of(connection, ask)?;
-            let sql = format!("SELECT count(*) FROM {} WHERE {}", conditions.tables(), conditions.sql.join(" AND "));
-            let count: i64 = connection.query_row(&sql, params_from_iter(conditions.values), |row| row.get(0))?;
-            Ok(usize::try_from(count).unwrap_or_default())
+            let best = conditions.best(connection, saturated(ask.limit as u64))?;
+            let total = if best.len() < ask.limit { best.len() } else { conditions.count(connection)? };
+            Ok((best, total))
         })
     }
 }
 
 /// Conditions and their parameters, in order.
+#[derive(Default)]
 struct Conditions {
     sql: Vec<String>,
     values: Vec<Value>,
     has_words: bool,
+    /// Whether anything but words is asked.
+    is_about_documents: bool,
 }
 
 impl Conditions {
     fn of(connection: &Connection, ask: &Ask<'_>) -> rusqlite::Result<Self> {
-        let mut all = Self { sql: Vec::new(), values: Vec::new(), has_words: false };
-        let wanted = expression(ask.query.terms().iter().filter(|term| !term.negated), " AND ");
-        if let Some(wanted) = wanted {
+        let mut all = Self::default();
+        if let Some(wanted) = expression(ask.query.terms().iter().filter(|term| !term.negated), " AND ") {
             all.has_words = true;
-            all.add("word MATCH ?", wanted);
+            all.sql.push("word MATCH ?".to_owned());
+            all.values.push(wanted.into());
         }
         if let Some(unwanted) = expression(ask.query.terms().iter().filter(|term| term.negated), " OR ") {
-            all.add("document NOT IN (SELECT rowid FROM word WHERE word MATCH ?)", unwanted);
+            let value = Value::from(unwanted);
+            all.add("document.document NOT IN (SELECT rowid FROM word WHERE word MATCH ?)".to_owned(), Some(value));
         }
         all.facets(connection, ask.query)?;
         all.times(ask.query);
-        if let Some(files) = ask.files {
-            all.sql.push(format!("document.file IN ({})", numbers(files)));
+        if let Some(files) = &ask.files {
+            all.add(format!("document.file IN ({})", numbers(files)), None);
         }
-        all.sql.push("session.generation = document.generation AND session.text_end = session.known_end".to_owned());
+        if !ask.except.is_empty() {
+            all.add(format!("document.file NOT IN ({})", numbers(&ask.except)), None);
+        }
+        if all.sql.is_empty() {
+            all.add("1".to_owned(), None);
+        }
         Ok(all)
     }
 
-    fn add(&mut self, sql: &str, value: String) {
-        self.sql.push(sql.to_owned());
-        self.values.push(value.into());
+    fn add(&mut self, sql: String, value: Option<Value>) {
+        self.is_about_documents = true;
+        self.sql.push(sql);
+        self.values.extend(value);
     }
 
-    fn tables(&self) -> &'static str {
-        if self.has_words {
-            "word JOIN document ON document.document = word.rowid JOIN session ON session.file = document.file"
-        } else {
-            "document JOIN session ON session.file = document.file"
-        }
+    fn best(&self, connection: &Connection, limit: i64) -> rusqlite::Result<Vec<Proposal>> {
+        let (tables, score) = match self.has_words {
+            true => ("word JOIN document ON document.document = word.rowid", "-bm25(word)"),
+            false => ("document", "0.0"),
+        };
+        let sql = format!(
+            "SELECT document.file, offset, length, millis, entry, {score} AS score FROM {tables} WHERE {}
+                 ORDER BY score DESC, millis DESC, document.document LIMIT {limit}",
+            self.sql.join(" AND "),
+        );
+        let mut statement = connection.prepare(&sql)?;
+        let found = statement.query_map(params_from_iter(&self.values), |row| {
+            Ok(Proposal {
+                file: row.get(0)?,
+                offset: row.get::<_, i64>(1)?.cast_unsigned(),
+                length: row.get(2)?,
+                millis: row.get(3)?,
+                entry: row.get(4)?,
+                score: row.get(5)?,
+            })
+        })?;
+        found.collect()
+    }
+
+    fn count(&self, connection: &Connection) -> rusqlite::Result<usize> {
+        let tables = match (self.has_words, self.is_about_documents) {
+            (true, false) => "word",
+            (true, true) => "word JOIN document ON document.document = word.rowid",
+            (false, _) => "document",
+        };
+        let sql = format!("SELECT count(*) FROM {tables} WHERE {}", self.sql.join(" AND "));
+        let count: i64 = connection.prepare(&sql)?.query_row(params_from_iter(&self.values), |row| row.get(0))?;
+        Ok(usize::try_from(count).unwrap_or_default())
     }
 
     /// What entries have in common is judged once for each combination.
@@ -141,7 +147,7 @@ impl Conditions {
                 fitting.push(facet);
             }
         }
-        self.sql.push(format!("facet IN ({})", numbers(&fitting)));
+        self.add(format!("facet IN ({})", numbers(&fitting)), None);
         Ok(())
     }
 
@@ -154,8 +160,7 @@ impl Conditions {
                 (Test::After(millis), true) => ("(millis >= ?) IS NOT 1", *millis),
                 _ => continue,
             };
-            self.sql.push(sql.to_owned());
-            self.values.push(millis.into());
+            self.add(sql.to_owned(), Some(millis.into()));
         }
     }
 }

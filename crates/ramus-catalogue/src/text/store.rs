@@ -5,24 +5,10 @@ use std::collections::HashMap;
 use ramus_model::search::Streams;
 use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 
+use super::state::{Backlog, TextState};
 use crate::error::CatalogueError;
 use crate::open::Held;
 use crate::row::saturated;
-
-/// A file whose text is not indexed as far as its row knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Backlog {
-    /// The number of its row.
-    pub file: i64,
-    /// Its name.
-    pub name: String,
-    /// What counts as the same file.
-    pub generation: i64,
-    /// Up to where its text is indexed.
-    pub from: u64,
-    /// Up to where its row knows it.
-    pub to: u64,
-}
 
 /// What is known of one document besides its words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,148 +27,144 @@ pub struct Entry {
     pub entry: String,
 }
 
-impl Held<'_> {
-    /// Returns the files whose text is not indexed as far as their rows know them, newest first. Bases and files that
-    /// cannot be read are not indexed.
-    pub fn text_backlog(&self) -> Result<Vec<Backlog>, CatalogueError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT file, name, generation, text_end, known_end FROM session
-                     WHERE text_end <> known_end AND residence <> 0 AND unreadable IS NULL
-                     ORDER BY updated_millis DESC, file",
-            )?;
-            let backlog = statement.query_map((), |row| {
-                Ok(Backlog {
-                    file: row.get(0)?,
-                    name: row.get(1)?,
-                    generation: row.get(2)?,
-                    from: row.get::<_, i64>(3)?.cast_unsigned(),
-                    to: row.get::<_, i64>(4)?.cast_unsigned(),
-                })
-            })?;
-            backlog.collect()
-        })
-    }
-
-    /// Returns how many sessions there are and how many of them are indexed as far as their rows know them.
-    pub fn text_state(&self) -> Result<(usize, usize), CatalogueError> {
-        self.read(|connection| {
-            connection.query_row(
-                "SELECT count(*), coalesce(sum(text_end = known_end), 0) FROM session
-                     WHERE residence <> 0 AND unreadable IS NULL",
-                (),
-                |row| Ok((count(row, 0)?, count(row, 1)?)),
-            )
-        })
-    }
-
-    /// Writes text, all or nothing.
-    pub fn write_text(
-        &self,
-        work: impl FnOnce(&mut TextWriter<'_>) -> Result<(), CatalogueError>,
-    ) -> Result<(), CatalogueError> {
-        let mut refused = None;
-        let written = self.write(|connection| {
-            let mut writer = TextWriter::new(connection)?;
-            match work(&mut writer) {
-                Ok(()) => Ok(()),
-                Err(error) => {
-                    refused = Some(error);
-                    Err(rusqlite::Error::QueryReturnedNoRows)
-                }
-            }
-        });
-        match refused {
-            Some(error) => Err(error),
-            None => written,
-        }
-    }
-
-    /// Removes documents of files that are gone or were replaced, at most `limit` of them. Says how many.
-    pub fn sweep_text(&self, limit: usize) -> Result<usize, CatalogueError> {
-        let stale: Vec<i64> = self.read(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT document FROM document LEFT JOIN session USING (file)
-                     WHERE session.generation IS NOT document.generation LIMIT ?1",
-            )?;
-            statement.query_map([saturated(limit as u64)], |row| row.get(0))?.collect()
-        })?;
-        if !stale.is_empty() {
-            self.write(|connection| {
-                let mut writer = TextWriter::new(connection)?;
-                stale.iter().try_for_each(|document| writer.drop_document(*document))
-            })?;
-        }
-        Ok(stale.len())
-    }
+/// One step of writing text. A file is started, its documents are added, and it is finished.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Starts with a file. With `goes_on`, what is indexed of it stays, but for what passes; otherwise all of it goes.
+    Start {
+        /// The file, and what is indexed of it.
+        backlog: Backlog,
+        /// Whether what is indexed stays.
+        goes_on: bool,
+    },
+    /// Adds a document of the file and its words.
+    Add(Entry, Streams),
+    /// Ends with the file.
+    Finish {
+        /// Up to where its text is indexed now.
+        end: u64,
+        /// What the bytes up to there come to, when that is known.
+        sum: Option<u32>,
+        /// Whether reading it showed damage.
+        is_damaged: bool,
+    },
 }
 
-fn count(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<usize> {
-    row.get::<_, i64>(column).map(|count| usize::try_from(count).unwrap_or_default())
+impl Held<'_> {
+    /// Writes text, all or nothing. A file that another process was faster with is passed over.
+    pub fn write_text(&self, steps: &mut dyn Iterator<Item = Step>) -> Result<(), CatalogueError> {
+        self.write(|connection| {
+            let mut writer = Writer::new(connection)?;
+            let mut current = None;
+            for step in steps {
+                match (step, &current) {
+                    (Step::Start { backlog, goes_on }, _) => {
+                        current = if writer.start(&backlog, goes_on)? { Some(backlog) } else { None };
+                    }
+                    (Step::Add(entry, streams), Some(backlog)) => writer.add(backlog, &entry, &streams)?,
+                    (Step::Finish { end, sum, is_damaged }, Some(backlog)) => {
+                        let generation = backlog.generation;
+                        writer.finish(backlog.file, TextState { generation, end, sum, is_damaged })?;
+                    }
+                    (Step::Add(..) | Step::Finish { .. }, None) => {}
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Removes all text of files: it is made again when it is needed.
+    pub fn forget_text(&self, files: &[i64]) -> Result<(), CatalogueError> {
+        self.write(|connection| {
+            let mut writer = Writer::new(connection)?;
+            files.iter().try_for_each(|file| writer.forget(*file))
+        })
+    }
 }
 
 /// The statements of one transaction.
-pub struct TextWriter<'c> {
+struct Writer<'c> {
+    state: Statement<'c>,
     add: Statement<'c>,
     index: Statement<'c>,
     find_facet: Statement<'c>,
     add_facet: Statement<'c>,
     of_file: Statement<'c>,
-    drop_one: Statement<'c>,
+    drop_document: Statement<'c>,
     unindex: Statement<'c>,
-    finish: Statement<'c>,
+    put_state: Statement<'c>,
+    drop_state: Statement<'c>,
     facets: HashMap<String, i64>,
 }
 
-impl<'c> TextWriter<'c> {
+impl<'c> Writer<'c> {
     fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
         Ok(Self {
+            state: connection.prepare(
+                "SELECT session.generation, text.generation, text.read_end, text.sum, text.is_damaged
+                     FROM session LEFT JOIN text ON text.file = session.file WHERE session.file = ?1 AND name = ?2",
+            )?,
             add: connection.prepare(
-                "INSERT INTO document (file, generation, kind, offset, length, millis, facet, entry)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING document",
+                "INSERT INTO document (file, is_passing, offset, length, millis, facet, entry)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?,
             index: connection.prepare("INSERT INTO word (rowid, words, parts, paths) VALUES (?1, ?2, ?3, ?4)")?,
             find_facet: connection.prepare("SELECT facet FROM facet WHERE text = ?1")?,
             add_facet: connection.prepare("INSERT INTO facet (text) VALUES (?1) RETURNING facet")?,
-            of_file: connection.prepare("SELECT document FROM document WHERE file = ?1 AND kind >= ?2")?,
-            drop_one: connection.prepare("DELETE FROM document WHERE document = ?1")?,
+            of_file: connection.prepare("SELECT document FROM document WHERE file = ?1 AND is_passing >= ?2")?,
+            drop_document: connection.prepare("DELETE FROM document WHERE document = ?1")?,
             unindex: connection.prepare("DELETE FROM word WHERE rowid = ?1")?,
-            finish: connection.prepare("UPDATE session SET text_end = ?3 WHERE file = ?1 AND generation = ?2")?,
+            put_state: connection.prepare("INSERT OR REPLACE INTO text VALUES (?1, ?2, ?3, ?4, ?5)")?,
+            drop_state: connection.prepare("DELETE FROM text WHERE file = ?1")?,
             facets: HashMap::new(),
         })
     }
 
-    /// Starts with a file: what was indexed of it goes, if it is read from its beginning, else only what passes.
-    pub fn start(&mut self, backlog: &Backlog, from_beginning: bool) -> rusqlite::Result<()> {
-        let kind = i64::from(!from_beginning);
-        let stale: Vec<i64> =
-            self.of_file.query_map(params![backlog.file, kind], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-        stale.into_iter().try_for_each(|document| self.drop_document(document))
+    /// Starts with a file. Says whether it may be written: another process may have been faster.
+    fn start(&mut self, backlog: &Backlog, goes_on: bool) -> rusqlite::Result<bool> {
+        let known = self.state.query_row(params![backlog.file, backlog.name], |row| {
+            Ok((row.get::<_, i64>(0)?, TextState::read(row, 1)?))
+        });
+        if known.optional()? != Some((backlog.generation, backlog.indexed)) {
+            return Ok(false);
+        }
+        self.drop_documents(backlog.file, goes_on)?;
+        Ok(true)
     }
 
-    /// Adds a document and its words.
-    pub fn add(&mut self, backlog: &Backlog, entry: &Entry, streams: &Streams) -> rusqlite::Result<()> {
+    fn add(&mut self, backlog: &Backlog, entry: &Entry, streams: &Streams) -> rusqlite::Result<()> {
         let facet = self.facet(&entry.facets)?;
-        let document: i64 = self.add.query_row(
-            params![
-                backlog.file,
-                backlog.generation,
-                i64::from(entry.is_passing),
-                saturated(entry.offset),
-                entry.length,
-                entry.millis,
-                facet,
-                entry.entry,
-            ],
-            |row| row.get(0),
-        )?;
+        let document = self.add.insert(params![
+            backlog.file,
+            entry.is_passing,
+            saturated(entry.offset),
+            entry.length,
+            entry.millis,
+            facet,
+            entry.entry,
+        ])?;
         self.index.execute(params![document, streams.words, streams.parts, streams.paths])?;
         Ok(())
     }
 
-    /// Ends with a file: its text is indexed up to `end`.
-    pub fn finish(&mut self, backlog: &Backlog, end: u64) -> rusqlite::Result<()> {
-        self.finish.execute(params![backlog.file, backlog.generation, saturated(end)])?;
+    fn finish(&mut self, file: i64, state: TextState) -> rusqlite::Result<()> {
+        self.put_state.execute(params![file, state.generation, saturated(state.end), state.sum, state.is_damaged])?;
+        Ok(())
+    }
+
+    fn forget(&mut self, file: i64) -> rusqlite::Result<()> {
+        self.drop_documents(file, false)?;
+        self.drop_state.execute([file])?;
+        Ok(())
+    }
+
+    fn drop_documents(&mut self, file: i64, only_passing: bool) -> rusqlite::Result<()> {
+        let documents: Vec<i64> =
+            self.of_file.query_map(params![file, only_passing], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        for document in documents {
+            self.unindex.execute([document])?;
+            self.drop_document.execute([document])?;
+        }
         Ok(())
     }
 
@@ -197,11 +179,5 @@ impl<'c> TextWriter<'c> {
         };
         self.facets.insert(text.to_owned(), facet);
         Ok(facet)
-    }
-
-    fn drop_document(&mut self, document: i64) -> rusqlite::Result<()> {
-        self.unindex.execute([document])?;
-        self.drop_one.execute([document])?;
-        Ok(())
     }
 }

@@ -5,16 +5,19 @@
 //! them. Every hit was judged on the entry itself, whoever proposed it.
 
 mod hit;
+mod indexed;
 mod origin;
 mod scan;
 mod spot;
 
-use ramus_model::search::Query;
+use ramus_model::search::{Query, SessionFacts};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::verb::list::WhichDirectory;
 pub use hit::Hit;
+pub(crate) use hit::restored;
+pub(crate) use spot::{About, Spot, Whose, spots};
 
 /// How many hits there are when nobody says.
 pub(crate) const DEFAULT_HITS: usize = 20;
@@ -63,19 +66,40 @@ pub struct IndexState {
     pub sessions: usize,
 }
 
+/// What is looked for, and which directories that is about.
+struct Sought<'s> {
+    search: &'s Search,
+    directories: Option<Vec<String>>,
+}
+
+impl Sought<'_> {
+    /// Says whether a session is one of those that are searched.
+    fn admits(&self, session: &SessionFacts<'_>) -> bool {
+        let is_here = self.directories.as_ref().is_none_or(|all| all.iter().any(|cwd| cwd == session.cwd));
+        is_here && self.search.query.admits(session)
+    }
+}
+
 impl Engine {
-    /// Searches the sessions of the home.
+    /// Searches the sessions of the home, with the index where there is one.
     pub fn search(&self, search: &Search) -> Result<Hits, EngineError> {
-        self.search_by_scan(search)
+        match indexed::home(self, &self.sought(search))? {
+            Some(hits) => Ok(hits),
+            None => self.search_by_scan(search),
+        }
     }
 
-    /// Searches the sessions of the home by reading all of them.
+    /// Searches the sessions of the home by reading all of them: what an index must agree with.
     pub fn search_by_scan(&self, search: &Search) -> Result<Hits, EngineError> {
-        scan::home(&self.store, search)
+        scan::home(&self.store, &self.sought(search))
     }
 
     /// Searches one session: everything it shows, what it shares with its origin included.
     pub fn search_session(&self, reference: &str, cwd: &str, search: &Search) -> Result<Hits, EngineError> {
-        scan::session(&self.open(reference, cwd)?, search)
+        scan::session(&self.open(reference, cwd)?, &self.sought(search))
+    }
+
+    fn sought<'s>(&self, search: &'s Search) -> Sought<'s> {
+        Sought { search, directories: self.directories(&search.directory) }
     }
 }

@@ -13,6 +13,7 @@ mod in_place;
 mod list;
 mod repair;
 mod search;
+mod search_index;
 mod segment;
 mod shared;
 mod sidecar;

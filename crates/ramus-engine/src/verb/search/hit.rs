@@ -1,5 +1,6 @@
 //! A hit: an entry that answers a query, as it is shown.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use ramus_model::blob::{self, Restore};
@@ -42,6 +43,15 @@ pub struct Hit {
     pub error: bool,
 }
 
+impl Hit {
+    /// The best first, then the newest; what is left is an order that stays.
+    pub(super) fn order(&self, other: &Self) -> Ordering {
+        let name = |hit: &Self| (hit.session.clone(), hit.entry.as_ref().map(ToString::to_string));
+        let better = other.score.total_cmp(&self.score).then(other.millis.cmp(&self.millis));
+        better.then_with(|| name(self).cmp(&name(other)))
+    }
+}
+
 /// What was found and not yet read again to be shown.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
@@ -69,14 +79,19 @@ impl Candidate {
 /// Reads a stored line, long texts restored.
 pub(super) fn line(store: &dyn LogStore, at: &Location, place: Place) -> Result<Vec<u8>, StoreError> {
     let line = store.read_at(at, place.offset, place.len as usize)?;
-    Ok(whole(store, at.residence, line))
+    Ok(restored(store, at.residence, line.into()).0.into_owned())
 }
 
-/// Puts long texts back into a line.
-pub(super) fn whole(store: &dyn LogStore, residence: Residence, line: Vec<u8>) -> Vec<u8> {
-    let Some(blobs) = store.blobs().filter(|_| residence != Residence::InPlace) else { return line };
-    // A text that cannot be had now is searched as far as the line has it.
-    blob::restore(&line, Restore::Texts, &mut |hash| blobs.fetch(hash).ok().flatten()).line.into_owned()
+/// Puts long texts back into a line. Says whether all of them could be had: a text that cannot is searched as far as the
+/// line has it.
+pub(crate) fn restored<'l>(store: &dyn LogStore, residence: Residence, line: Cow<'l, [u8]>) -> (Cow<'l, [u8]>, bool) {
+    let Some(blobs) = store.blobs().filter(|_| residence != Residence::InPlace) else { return (line, true) };
+    let restored = blob::restore(&line, Restore::Texts, &mut |hash| blobs.fetch(hash).ok().flatten());
+    let is_whole = restored.missing.is_empty();
+    match restored.line {
+        Cow::Owned(changed) => (Cow::Owned(changed), is_whole),
+        Cow::Borrowed(_) => (line, is_whole),
+    }
 }
 
 /// Makes the hit of a document that was found.

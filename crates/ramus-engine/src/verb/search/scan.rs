@@ -1,19 +1,19 @@
 //! Searching by reading: every session, every line that may have the words.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ramus_model::search::{Corpus, Document, Matcher, Prefilter, Tally, score};
-use ramus_model::{Depth, Lines as _, Place};
+use ramus_model::{Depth, Lines as _, Place, SessionId};
 use ramus_store::{Location, LogStore, Residence, StoreError};
 
 use super::hit::{self, Candidate, hit};
 use super::origin;
 use super::spot::{About, Spot, Whose, spots};
-use super::{Hits, IndexState, Search};
+use super::{Hits, IndexState, Sought};
 use crate::error::EngineError;
-use crate::session::{Session, load_among};
-use crate::verb::list::WhichDirectory;
+use crate::session::{KnownOrigins, Session, load_among, unknown};
 
 /// What reading through sessions came to.
 #[derive(Default)]
@@ -35,63 +35,71 @@ struct Searched {
 
 /// What is needed to judge lines, with its memory.
 pub(super) struct Judge<'s> {
-    search: &'s Search,
-    matcher: Matcher,
+    sought: &'s Sought<'s>,
+    pub(super) matcher: Matcher,
     prefilter: Prefilter,
-    document: Document,
+    pub(super) document: Document,
 }
 
 impl<'s> Judge<'s> {
-    pub(super) fn new(search: &'s Search) -> Self {
-        Self {
-            search,
-            matcher: Matcher::new(&search.query),
-            prefilter: Prefilter::new(&search.query),
-            document: Document::default(),
-        }
-    }
-
-    fn admits(&self, about: &About) -> bool {
-        let is_here = match &self.search.directory {
-            WhichDirectory::All => true,
-            WhichDirectory::One(cwd) => *cwd == about.cwd,
-        };
-        is_here && self.search.query.admits(&about.facts())
+    pub(super) fn new(sought: &'s Sought<'s>) -> Self {
+        let query = &sought.search.query;
+        Self { sought, matcher: Matcher::new(query), prefilter: Prefilter::new(query), document: Document::default() }
     }
 }
 
 /// Searches all sessions of a home.
-pub(super) fn home(store: &Arc<dyn LogStore>, search: &Search) -> Result<Hits, EngineError> {
-    let known = store.list()?;
-    let mut scan = read_all(store, search, &known, &known);
+pub(super) fn home(store: &Arc<dyn LogStore>, sought: &Sought<'_>) -> Result<Hits, EngineError> {
+    let all = store.list()?;
+    let mut scan = read_all(store, sought, &all, &all);
     let based = std::mem::take(&mut scan.based);
     if !based.is_empty() {
-        origin::add(&mut scan, store, &mut Judge::new(search), &based)?;
+        origin::add(&mut scan, store, &mut Judge::new(sought), &based)?;
     }
-    let index = IndexState { ready: false, indexed: 0, sessions: known.len() };
-    scan.finish(store.as_ref(), search, index)
+    let index = IndexState { ready: false, indexed: 0, sessions: all.len() };
+    scan.finish(store.as_ref(), sought, index)
+}
+
+/// Searches some sessions, and what deleted ones left to the forks in `based`.
+pub(super) fn part(
+    store: &Arc<dyn LogStore>,
+    sought: &Sought<'_>,
+    some: &[Location],
+    based: &[Location],
+) -> Result<Hits, EngineError> {
+    let mut scan = Scan::default();
+    if !some.is_empty() {
+        scan = read_all(store, sought, some, &store.list()?);
+    }
+    if !based.is_empty() {
+        origin::add(&mut scan, store, &mut Judge::new(sought), based)?;
+    }
+    scan.finish(store.as_ref(), sought, IndexState::default())
 }
 
 /// Searches what one session shows.
-pub(super) fn session(session: &Session, search: &Search) -> Result<Hits, EngineError> {
-    let mut judge = Judge::new(search);
+pub(super) fn session(session: &Session, sought: &Sought<'_>) -> Result<Hits, EngineError> {
+    let mut judge = Judge::new(sought);
     let mut scan = Scan::default();
     scan.take(session, Whose::Shown, &mut judge)?;
-    scan.finish(session.store.as_ref(), search, IndexState { ready: false, indexed: 0, sessions: 1 })
+    scan.finish(session.store.as_ref(), sought, IndexState { ready: false, indexed: 0, sessions: 1 })
 }
 
 /// Reads through sessions, several at a time.
-fn read_all(store: &Arc<dyn LogStore>, search: &Search, locations: &[Location], known: &[Location]) -> Scan {
+fn read_all(store: &Arc<dyn LogStore>, sought: &Sought<'_>, locations: &[Location], all: &[Location]) -> Scan {
+    // Of several logs of one session the first in the order of a list counts.
+    let known: HashMap<&SessionId, &Location> = all.iter().rev().map(|location| (&location.id, location)).collect();
+    let known = |id: &SessionId| known.get(id).map(|location| (*location).clone());
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8).min(locations.len());
     let next = AtomicUsize::new(0);
-    let all = Mutex::new(Vec::new());
+    let scans = Mutex::new(Vec::new());
     let work = || {
-        let mut judge = Judge::new(search);
+        let mut judge = Judge::new(sought);
         let mut scan = Scan::default();
         while let Some(location) = locations.get(next.fetch_add(1, Ordering::Relaxed)) {
-            scan.read(store, location, known, &mut judge);
+            scan.read(store, location, &known, &mut judge);
         }
-        all.lock().unwrap_or_else(PoisonError::into_inner).push(scan);
+        scans.lock().unwrap_or_else(PoisonError::into_inner).push(scan);
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
@@ -100,17 +108,17 @@ fn read_all(store: &Arc<dyn LogStore>, search: &Search, locations: &[Location], 
         work();
     });
     let mut whole = Scan::default();
-    all.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().for_each(|scan| whole.join(scan));
+    scans.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().for_each(|scan| whole.join(scan));
     whole
 }
 
 impl Scan {
     /// Reads through one session; what cannot be read is named.
-    fn read(&mut self, store: &Arc<dyn LogStore>, location: &Location, known: &[Location], judge: &mut Judge<'_>) {
-        let read = |known: &[Location]| load_among(store, location.clone(), Depth::Envelope, known);
+    fn read(&mut self, store: &Arc<dyn LogStore>, location: &Location, known: KnownOrigins<'_>, judge: &mut Judge<'_>) {
+        let read = |known: KnownOrigins<'_>| load_among(store, location.clone(), Depth::Envelope, known);
         let session = match read(known) {
             // What it was forked from may have been deleted while we were looking: its base is found afresh.
-            Err(EngineError::Store(StoreError::NotFound { .. })) => read(&[]),
+            Err(EngineError::Store(StoreError::NotFound { .. })) => read(&unknown),
             session => session,
         };
         let taken = session.and_then(|session| self.take(&session, Whose::Own, judge));
@@ -127,7 +135,7 @@ impl Scan {
         if whose == Whose::Own && session.sources.iter().any(|source| source.residence == Residence::Base) {
             self.based.push(session.location().clone());
         }
-        if !judge.admits(&about) {
+        if !judge.sought.admits(&about.facts()) {
             return Ok(());
         }
         let number = self.sessions.len();
@@ -167,7 +175,7 @@ impl Scan {
                 self.corpus.words += line.len() as u64 / 8;
                 continue;
             }
-            let line = hit::whole(session.store.as_ref(), residence, line.into_owned());
+            let (line, _) = hit::restored(session.store.as_ref(), residence, line);
             if judge.document.read(&line) {
                 self.judge(number, Some(spot), judge);
             }
@@ -193,7 +201,7 @@ impl Scan {
         judge: &mut Judge<'_>,
     ) -> Result<(), EngineError> {
         let about = About::of(session);
-        if !judge.admits(&about) {
+        if !judge.sought.admits(&about.facts()) {
             return Ok(());
         }
         let (number, before) = (self.sessions.len(), self.found.len());
@@ -222,8 +230,8 @@ impl Scan {
     }
 
     /// Ranks what was found and reads the best again, to show it.
-    fn finish(mut self, store: &dyn LogStore, search: &Search, index: IndexState) -> Result<Hits, EngineError> {
-        let mut judge = Judge::new(search);
+    fn finish(mut self, store: &dyn LogStore, sought: &Sought<'_>, index: IndexState) -> Result<Hits, EngineError> {
+        let mut judge = Judge::new(sought);
         for (candidate, tally) in &mut self.found {
             candidate.score = score(tally, judge.matcher.scored(), &self.corpus);
         }
@@ -232,7 +240,7 @@ impl Scan {
         let name = |candidate: &Candidate| self.sessions.get(candidate.session).map(|searched| &searched.about.id);
         found.sort_by(|a, b| a.order(b).then_with(|| name(a).cmp(&name(b))));
         let total = found.len();
-        found.truncate(search.limit);
+        found.truncate(sought.search.limit);
         let mut hits = Vec::with_capacity(found.len());
         for candidate in &found {
             let Some(searched) = self.sessions.get(candidate.session) else { continue };

@@ -17,6 +17,8 @@ pub(crate) struct Spot {
     pub(crate) entry: EntryId,
     /// Where the line is.
     pub(crate) place: Place,
+    /// Whether the line is a label.
+    pub(crate) is_label: bool,
 }
 
 /// Which spots of a session are looked at.
@@ -36,7 +38,7 @@ pub(crate) fn spots(session: &Session, whose: Whose) -> Result<Vec<Spot>, Engine
         let is_read = log.record(seq).is_some_and(|record| has_text(record.kind));
         // The latest version counts: of a shared entry it may be this session's own.
         let place = log.place(seq).filter(|place| is_read && (whose == Whose::Shown || place.source == 0));
-        spots.extend(place.map(|place| Spot { entry: session.entry_id(seq), place }));
+        spots.extend(place.map(|place| Spot { entry: session.entry_id(seq), place, is_label: false }));
     }
     spots.extend(labels(session, whose)?);
     Ok(spots)
@@ -64,7 +66,7 @@ fn labels(session: &Session, whose: Whose) -> Result<Vec<Spot>, EngineError> {
         let shows = |seq: Seq| log.belongs(seq) && log.record(seq).is_some_and(Record::is_visible);
         let is_asked = whose == Whose::Shown || place.source == 0;
         if is_asked && log.seq_of(target.as_str()).is_some_and(shows) {
-            found.push(Spot { entry: target, place });
+            found.push(Spot { entry: target, place, is_label: true });
         }
     }
     found.reverse();
