@@ -6,6 +6,8 @@ mod base;
 mod bit_rot;
 mod blobs;
 mod branch;
+mod catalogue;
+mod catalogue_harm;
 mod degraded;
 mod fork;
 mod homes;
