@@ -223,7 +223,7 @@ impl<'c> Writer<'c> {
     }
 }
 
-/// Puts a row, in the place of the one with its name. Text that was read of another generation is worth nothing.
+/// Puts a row, in the place of the one with its name.
 fn upsert() -> String {
     let columns = || COLUMNS.split(", ").chain(DERIVED.split(", "));
     let parameters: Vec<String> = (1..=columns().count()).map(|number| format!("?{number}")).collect();
@@ -231,8 +231,7 @@ fn upsert() -> String {
         columns().filter(|name| *name != "name").map(|name| format!("{name} = excluded.{name}")).collect();
     format!(
         "INSERT INTO session ({COLUMNS}, {DERIVED}) VALUES ({})
-         ON CONFLICT (name) DO UPDATE SET
-             text_end = iif(excluded.generation = generation, text_end, 0), {}",
+         ON CONFLICT (name) DO UPDATE SET {}",
         parameters.join(", "),
         updates.join(", ")
     )

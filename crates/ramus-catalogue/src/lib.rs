@@ -22,6 +22,7 @@ mod recorded;
 mod row;
 mod schema;
 mod seal;
+mod text;
 
 pub use change::{Answer, Answers, Change, Rest};
 pub use error::CatalogueError;
@@ -30,6 +31,7 @@ pub use list::{After, Filter, Found, Hidden, Sort, SortKey, SortValue};
 pub use open::{Catalogue, Held};
 pub use recorded::Recorded;
 pub use row::{Residence, Row};
+pub use text::{Ask, Backlog, Chosen, Entry, Proposal, Step, TextState};
 
 /// Returns the version of the SQLite that is linked in, as it reports it itself.
 ///

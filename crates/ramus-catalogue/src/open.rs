@@ -188,6 +188,11 @@ impl Catalogue {
 }
 
 impl Held<'_> {
+    /// Says whether it is on disk: what is put into one in memory is gone with the process.
+    pub fn is_kept(&self) -> bool {
+        self.catalogue.files.is_some()
+    }
+
     /// Ends the use and says whether the main file stayed as it was all the time: whatever was read counts only then.
     pub fn leave(self) -> Result<bool, CatalogueError> {
         let (Some(files), Some(seal)) = (&self.catalogue.files, &self.open.seal) else { return Ok(true) };
@@ -293,6 +298,7 @@ fn connect_to(path: &Path) -> Result<Connection, CatalogueError> {
 fn fill(connection: &Connection, version: &str, mark: &str) -> rusqlite::Result<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     transaction.execute_batch(schema::TABLES)?;
+    transaction.execute_batch(crate::text::TABLES)?;
     transaction.execute("INSERT INTO meta VALUES (1, ?1, ?2, 0, 0)", (version, mark))?;
     transaction.commit()
 }

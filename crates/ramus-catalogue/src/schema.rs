@@ -26,7 +26,6 @@ CREATE TABLE session (
     known_end INTEGER NOT NULL,
     known_entries INTEGER NOT NULL,
     tail INTEGER NOT NULL,
-    text_end INTEGER NOT NULL DEFAULT 0,
     located TEXT NOT NULL,
     unreadable TEXT,
     id TEXT NOT NULL,

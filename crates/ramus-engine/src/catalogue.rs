@@ -4,6 +4,7 @@
 mod catch_up;
 mod examine;
 mod record;
+mod text;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -147,7 +148,9 @@ impl Engine {
                 state.kept = Some(fresh);
             }
         }
-        self.consult(&mut |_, current| Ok(current.len()))
+        let files = self.consult(&mut |_, current| Ok(current.len()))?;
+        self.index_all_text()?;
+        Ok(files)
     }
 
     /// Says how the catalogue on disk is, without bringing it up to date.

@@ -45,4 +45,5 @@ pub use verb::relocate::{Relocated, Relocation};
 pub use verb::replace_segment::Replaced;
 pub use verb::resume::Resumed;
 pub use verb::say::Say;
+pub use verb::search::{Hit, Hits, IndexState, Search};
 pub use verb::tag::TagChange;

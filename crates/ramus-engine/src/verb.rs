@@ -25,6 +25,7 @@ pub(crate) mod replace_segment;
 pub(crate) mod resume;
 pub(crate) mod rewrite_call;
 pub(crate) mod say;
+pub(crate) mod search;
 pub(crate) mod survey;
 pub(crate) mod tag;
 pub(crate) mod writable;

@@ -33,6 +33,7 @@ pub mod migrate;
 mod project;
 pub mod repair;
 pub mod resolve;
+pub mod search;
 pub mod segment;
 pub mod time;
 pub mod title;

@@ -24,6 +24,7 @@ mod rename;
 mod replace_segment;
 mod reset_leaf;
 mod say;
+mod search;
 mod session;
 mod show;
 mod star;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Say(say::Say),
     Append(append::Append),
     List(list::List),
+    Search(search::Search),
     Show(show::Show),
     Tree(tree::Tree),
     Tail(tail::Tail),
@@ -92,6 +94,7 @@ impl Command {
             Self::Say(say) => say.run(invocation),
             Self::Append(append) => append.run(invocation),
             Self::List(list) => list.run(invocation),
+            Self::Search(search) => search.run(invocation),
             Self::Show(show) => show.run(invocation),
             Self::Tree(tree) => tree.run(invocation),
             Self::Tail(tail) => tail.run(invocation),

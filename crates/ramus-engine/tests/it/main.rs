@@ -16,6 +16,8 @@ mod list;
 mod project;
 mod relocate;
 mod repair;
+mod search;
+mod search_index;
 mod segment;
 mod shared;
 mod sidecar;

@@ -13,6 +13,8 @@ pub(crate) const DIM: Style = colour(AnsiColor::BrightBlack);
 /// The part of an id that is enough to name it.
 pub(crate) const ID: Style = colour(AnsiColor::Magenta).bold();
 pub(crate) const LABEL: Style = colour(AnsiColor::Yellow).bold();
+/// What was looked for.
+pub(crate) const FOUND: Style = colour(AnsiColor::Red).bold();
 pub(crate) const LEAF: Style = colour(AnsiColor::Green).bold();
 pub(crate) const SUMMARY: Style = colour(AnsiColor::Blue);
 pub(crate) const ERROR: Style = colour(AnsiColor::Red).bold();

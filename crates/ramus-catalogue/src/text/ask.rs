@@ -1,0 +1,193 @@
+//! Asking the full text: a query becomes an expression of FTS5 and conditions on what else is known.
+//!
+//! What is answered are proposals. Whoever shows them reads the entries and judges them again.
+
+use std::fmt::Write as _;
+
+use ramus_model::search::{Facets, Phrase, Query, Term, Test};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use crate::error::CatalogueError;
+use crate::open::Held;
+use crate::row::saturated;
+
+/// What is asked of the full text.
+#[derive(Clone, Debug)]
+pub struct Ask<'q> {
+    /// The query. Its terms about sessions must have been answered by choosing files.
+    pub query: &'q Query,
+    /// Only documents of these files; all when none are given.
+    pub files: Option<Vec<i64>>,
+    /// No documents of these files.
+    pub except: Vec<i64>,
+    /// The most proposals.
+    pub limit: usize,
+}
+
+/// A document that has the words, as far as the index knows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    /// The number of the file's row.
+    pub file: i64,
+    /// Where its line starts.
+    pub offset: u64,
+    /// How long the line is; 0 for a title.
+    pub length: u32,
+    /// When it was written.
+    pub millis: Option<i64>,
+    /// The entry a hit opens at.
+    pub entry: String,
+    /// How good it is; the higher, the better.
+    pub score: f64,
+}
+
+impl Held<'_> {
+    /// Returns documents that should answer a query, best first, and how many there are in all.
+    pub fn propose(&self, ask: &Ask<'_>) -> Result<(Vec<Proposal>, usize), CatalogueError> {
+        self.read(|connection| {
+            let conditions = Conditions::of(connection, ask)?;
+            let best = conditions.best(connection, saturated(ask.limit as u64))?;
+            let total = if best.len() < ask.limit { best.len() } else { conditions.count(connection)? };
+            Ok((best, total))
+        })
+    }
+}
+
+/// Conditions and their parameters, in order.
+#[derive(Default)]
+struct Conditions {
+    sql: Vec<String>,
+    values: Vec<Value>,
+    has_words: bool,
+    /// Whether anything but words is asked.
+    is_about_documents: bool,
+}
+
+impl Conditions {
+    fn of(connection: &Connection, ask: &Ask<'_>) -> rusqlite::Result<Self> {
+        let mut all = Self::default();
+        if let Some(wanted) = expression(ask.query.terms().iter().filter(|term| !term.negated), " AND ") {
+            all.has_words = true;
+            all.sql.push("word MATCH ?".to_owned());
+            all.values.push(wanted.into());
+        }
+        if let Some(unwanted) = expression(ask.query.terms().iter().filter(|term| term.negated), " OR ") {
+            let value = Value::from(unwanted);
+            all.add("document.document NOT IN (SELECT rowid FROM word WHERE word MATCH ?)".to_owned(), Some(value));
+        }
+        all.facets(connection, ask.query)?;
+        all.times(ask.query);
+        if let Some(files) = &ask.files {
+            all.add(format!("document.file IN ({})", numbers(files)), None);
+        }
+        if !ask.except.is_empty() {
+            all.add(format!("document.file NOT IN ({})", numbers(&ask.except)), None);
+        }
+        if all.sql.is_empty() {
+            all.add("1".to_owned(), None);
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, sql: String, value: Option<Value>) {
+        self.is_about_documents = true;
+        self.sql.push(sql);
+        self.values.extend(value);
+    }
+
+    fn best(&self, connection: &Connection, limit: i64) -> rusqlite::Result<Vec<Proposal>> {
+        let (tables, score) = match self.has_words {
+            true => ("word JOIN document ON document.document = word.rowid", "-bm25(word)"),
+            false => ("document", "0.0"),
+        };
+        let sql = format!(
+            "SELECT document.file, offset, length, millis, entry, {score} AS score FROM {tables} WHERE {}
+                 ORDER BY score DESC, millis DESC, document.document LIMIT {limit}",
+            self.sql.join(" AND "),
+        );
+        let mut statement = connection.prepare(&sql)?;
+        let found = statement.query_map(params_from_iter(&self.values), |row| {
+            Ok(Proposal {
+                file: row.get(0)?,
+                offset: row.get::<_, i64>(1)?.cast_unsigned(),
+                length: row.get(2)?,
+                millis: row.get(3)?,
+                entry: row.get(4)?,
+                score: row.get(5)?,
+            })
+        })?;
+        found.collect()
+    }
+
+    fn count(&self, connection: &Connection) -> rusqlite::Result<usize> {
+        let tables = match (self.has_words, self.is_about_documents) {
+            (true, false) => "word",
+            (true, true) => "word JOIN document ON document.document = word.rowid",
+            (false, _) => "document",
+        };
+        let sql = format!("SELECT count(*) FROM {tables} WHERE {}", self.sql.join(" AND "));
+        let count: i64 = connection.prepare(&sql)?.query_row(params_from_iter(&self.values), |row| row.get(0))?;
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+
+    /// What entries have in common is judged once for each combination.
+    fn facets(&mut self, connection: &Connection, query: &Query) -> rusqlite::Result<()> {
+        let nothing = Facets::default();
+        let asked: Vec<&Term> = query.terms().iter().filter(|term| term.test.of_facets(&nothing).is_some()).collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let mut statement = connection.prepare("SELECT facet, text FROM facet")?;
+        let known = statement.query_map((), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+        let mut fitting = Vec::new();
+        for (facet, text) in known.collect::<rusqlite::Result<Vec<_>>>()? {
+            let facets = Facets::from_text(&text).unwrap_or_default();
+            if asked.iter().all(|term| term.test.of_facets(&facets) != Some(term.negated)) {
+                fitting.push(facet);
+            }
+        }
+        self.add(format!("facet IN ({})", numbers(&fitting)), None);
+        Ok(())
+    }
+
+    fn times(&mut self, query: &Query) {
+        for term in query.terms() {
+            let (sql, millis) = match (&term.test, term.negated) {
+                (Test::Before(millis), false) => ("millis < ?", *millis),
+                (Test::Before(millis), true) => ("(millis < ?) IS NOT 1", *millis),
+                (Test::After(millis), false) => ("millis >= ?", *millis),
+                (Test::After(millis), true) => ("(millis >= ?) IS NOT 1", *millis),
+                _ => continue,
+            };
+            self.add(sql.to_owned(), Some(millis.into()));
+        }
+    }
+}
+
+fn numbers(numbers: &[i64]) -> String {
+    let mut list = String::with_capacity(numbers.len() * 7);
+    for (at, number) in numbers.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = write!(list, "{}{number}", if at == 0 { "" } else { "," });
+    }
+    list
+}
+
+/// The terms about words as an expression of FTS5; none when there are none.
+fn expression<'t>(terms: impl Iterator<Item = &'t Term>, between: &str) -> Option<String> {
+    let phrases = terms.filter_map(|term| match &term.test {
+        Test::Words(phrase) => Some(ways("{words parts}", phrase, usize::MAX)),
+        Test::File(phrase) => Some(ways("paths", phrase, 1)),
+        _ => None,
+    });
+    let all: Vec<String> = phrases.collect();
+    (!all.is_empty()).then(|| all.join(between))
+}
+
+/// All ways in which a phrase may stand in a text. Words have neither quotes nor spaces in them.
+fn ways(columns: &str, phrase: &Phrase, most: usize) -> String {
+    let star = if phrase.is_prefix() { " *" } else { "" };
+    let ways = phrase.ways().take(most).map(|words| format!("{columns} : \"{}\"{star}", words.join(" ")));
+    format!("({})", ways.collect::<Vec<_>>().join(" OR "))
+}

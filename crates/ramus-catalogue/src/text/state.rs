@@ -1,0 +1,102 @@
+//! How far the full text is behind the rows.
+
+use crate::error::CatalogueError;
+use crate::open::Held;
+
+/// A file whose text is not indexed as far as its row knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// The number of its row.
+    pub file: i64,
+    /// Its name.
+    pub name: String,
+    /// The generation of its row.
+    pub generation: i64,
+    /// Up to where its row knows it.
+    pub end: u64,
+    /// What its row says about the file.
+    pub stamp: Vec<u8>,
+    /// Whether it is a fork.
+    pub is_fork: bool,
+    /// What is indexed of it, if anything is.
+    pub indexed: Option<TextState>,
+}
+
+/// How far the text of a file is indexed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextState {
+    /// The generation that was read.
+    pub generation: i64,
+    /// Up to where it was read.
+    pub end: u64,
+    /// What the bytes up to there came to, when that was found out.
+    pub sum: Option<u32>,
+    /// Whether reading it showed damage.
+    pub is_damaged: bool,
+}
+
+impl TextState {
+    /// Reads generation, end, sum and damage from `column` on; none when the file has no text.
+    pub(super) fn read(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<Self>> {
+        let Some(generation) = row.get(column)? else { return Ok(None) };
+        Ok(Some(Self {
+            generation,
+            end: row.get::<_, i64>(column + 1)?.cast_unsigned(),
+            sum: row.get::<_, Option<i64>>(column + 2)?.and_then(|sum| u32::try_from(sum).ok()),
+            is_damaged: row.get(column + 3)?,
+        }))
+    }
+}
+
+impl Held<'_> {
+    /// Returns the files whose text is not indexed as far as their rows know them, newest first. Bases and files that
+    /// cannot be read are not indexed.
+    pub fn text_backlog(&self) -> Result<Vec<Backlog>, CatalogueError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT session.file, name, session.generation, known_end, stamp, forked_session IS NOT NULL,
+                        text.generation, text.read_end, text.sum, text.is_damaged
+                     FROM session LEFT JOIN text ON text.file = session.file
+                     WHERE residence <> 0 AND unreadable IS NULL
+                         AND (text.generation IS NOT session.generation OR text.read_end IS NOT known_end)
+                     ORDER BY updated_millis DESC, session.file",
+            )?;
+            let backlog = statement.query_map((), |row| {
+                Ok(Backlog {
+                    file: row.get(0)?,
+                    name: row.get(1)?,
+                    generation: row.get(2)?,
+                    end: row.get::<_, i64>(3)?.cast_unsigned(),
+                    stamp: row.get(4)?,
+                    is_fork: row.get(5)?,
+                    indexed: TextState::read(row, 6)?,
+                })
+            })?;
+            backlog.collect()
+        })
+    }
+
+    /// Returns the names of the forks that stand on what a deleted session left.
+    pub fn based_forks(&self) -> Result<Vec<String>, CatalogueError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT DISTINCT session.name FROM session AS base JOIN rests ON rests.name = base.name
+                     JOIN session ON session.file = rests.file WHERE base.residence = 0",
+            )?;
+            statement.query_map((), |row| row.get(0))?.collect()
+        })
+    }
+
+    /// Removes the text of files that are gone, of at most `limit` files. Says of how many.
+    pub fn sweep_text(&self, limit: usize) -> Result<usize, CatalogueError> {
+        let gone: Vec<i64> = self.read(|connection| {
+            let sql = format!("SELECT file FROM text WHERE file NOT IN (SELECT file FROM session) LIMIT {limit}");
+            let mut statement = connection.prepare(&sql)?;
+            statement.query_map((), |row| row.get(0))?.collect()
+        })?;
+        if !gone.is_empty() {
+            self.forget_text(&gone)?;
+        }
+        Ok(gone.len())
+    }
+}

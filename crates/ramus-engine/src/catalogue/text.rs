@@ -1,0 +1,274 @@
+//! Indexing text: the entries of sessions become documents, newest sessions first.
+//!
+//! One thread reads and makes words, the one that holds the catalogue writes. What is written at once is small, so that
+//! other processes get their turn. A log that only grew keeps what is indexed of it; one that changed otherwise is indexed
+//! anew. What cannot be indexed stays behind, and whoever searches reads it.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use ramus_catalogue::{Backlog, Entry, Held, Step, TextState};
+use ramus_model::search::{Document, Splitter, Streams};
+use ramus_model::{Depth, Lines as _, Marker, SessionId};
+use ramus_store::{Location, StoreError};
+
+use super::Trouble;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::{Session, load_among};
+use crate::verb::search::{About, Spot, Whose, restored, spots};
+
+/// How many bytes of words are written at once.
+const AT_ONCE: usize = 4 << 20;
+
+/// How many bytes are indexed in one use of the catalogue, when all are.
+const PART: u64 = 64 << 20;
+
+/// How much of a log is read at a time.
+const CHUNK: usize = 1 << 20;
+
+/// How many documents may wait to be written.
+const WAITING: usize = 1024;
+
+/// Of how many files that are gone the text is removed on the way.
+const SWEPT: usize = 64;
+
+impl Engine {
+    /// Indexes all text there is. Between two parts the catalogue is let go of, so that it can be tidied.
+    pub(super) fn index_all_text(&self) -> Result<(), EngineError> {
+        let mut before = u64::MAX;
+        loop {
+            let behind = self.consult(&mut |held, _| match held.is_kept() {
+                true => self.index_text(held, PART),
+                false => Ok(Vec::new()),
+            })?;
+            let left = behind.iter().map(|file| file.end - file.indexed.map_or(0, |state| state.end.min(file.end)));
+            let left: u64 = left.sum::<u64>() + behind.len() as u64;
+            // What does not become less cannot be indexed now.
+            if left == 0 || left >= before {
+                return Ok(());
+            }
+            before = left;
+        }
+    }
+
+    /// Indexes text until about `budget` bytes were read. Returns the files that are still behind.
+    pub(crate) fn index_text(&self, held: &Held<'_>, budget: u64) -> Result<Vec<Backlog>, Trouble> {
+        held.sweep_text(SWEPT)?;
+        let backlog = held.text_backlog()?;
+        if backlog.is_empty() || budget == 0 {
+            return Ok(backlog);
+        }
+        std::thread::scope(|scope| {
+            let (sender, receiver) = sync_channel(WAITING);
+            let backlog = &backlog;
+            scope.spawn(move || Reader::new(self, sender, budget).read_all(backlog));
+            let mut steps = Steps { receiver, bytes: 0, is_over: false };
+            while !steps.is_over {
+                steps.bytes = 0;
+                held.write_text(&mut steps)?;
+            }
+            Ok::<(), Trouble>(())
+        })?;
+        Ok(held.text_backlog()?)
+    }
+}
+
+/// The steps of one transaction: until a file is finished and enough was written.
+struct Steps {
+    receiver: Receiver<Step>,
+    bytes: usize,
+    is_over: bool,
+}
+
+impl Iterator for Steps {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        if self.bytes >= AT_ONCE {
+            return None;
+        }
+        let step = self.receiver.recv().ok();
+        match &step {
+            // Less than enough, so that it is not left in the middle of a file.
+            Some(Step::Add(_, streams)) => self.bytes = (self.bytes + streams.words.len()).min(AT_ONCE - 1),
+            Some(Step::Finish { .. }) => self.bytes += usize::from(self.bytes == AT_ONCE - 1),
+            Some(Step::Start { .. }) => {}
+            None => self.is_over = true,
+        }
+        step
+    }
+}
+
+/// Why a file was not indexed to its end.
+enum Stop {
+    /// Enough was read, or nobody listens any more.
+    Over,
+    /// It cannot be read, or is not what its row says: whoever searches looks at it.
+    Behind,
+}
+
+impl From<EngineError> for Stop {
+    fn from(_: EngineError) -> Self {
+        Self::Behind
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(_: StoreError) -> Self {
+        Self::Behind
+    }
+}
+
+/// Reads sessions and makes words of them.
+struct Reader<'e> {
+    engine: &'e Engine,
+    sender: SyncSender<Step>,
+    /// How many bytes may still be read.
+    budget: u64,
+    origins: OnceLock<HashMap<SessionId, Location>>,
+    document: Document,
+    splitter: Splitter,
+}
+
+impl<'e> Reader<'e> {
+    fn new(engine: &'e Engine, sender: SyncSender<Step>, budget: u64) -> Self {
+        let (document, splitter) = (Document::default(), Splitter::default());
+        Self { engine, sender, budget, origins: OnceLock::new(), document, splitter }
+    }
+
+    fn read_all(mut self, backlog: &[Backlog]) {
+        for file in backlog {
+            if let Err(Stop::Over) = self.read(file) {
+                return;
+            }
+        }
+    }
+
+    fn send(&self, step: Step) -> Result<(), Stop> {
+        self.sender.send(step).map_err(|_| Stop::Over)
+    }
+
+    fn read(&mut self, file: &Backlog) -> Result<(), Stop> {
+        if self.budget == 0 {
+            return Err(Stop::Over);
+        }
+        let store = &self.engine.store;
+        let location = store.located(&file.name).ok_or(Stop::Behind)?;
+        let session = load_among(store, location.clone(), Depth::Envelope, &|id| self.origin(id))?;
+        if file.stamp.get(..16) != Some(&session.position().incarnation.0.to_le_bytes()) {
+            return Err(Stop::Behind);
+        }
+        let from = resumes_at(file, &session, &location)?;
+        let mut spots = spots(&session, Whose::Own)?;
+        spots.retain(|spot| spot.place.offset < file.end);
+        spots.sort_by_key(|spot| (spot.is_label, spot.place.offset));
+        spots.retain(|spot| spot.is_label || spot.place.offset >= from.unwrap_or_default());
+        self.send(Step::Start { backlog: file.clone(), goes_on: from.is_some() })?;
+        self.read_spots(file, &session, &spots)?;
+        if let Some((title, millis)) = About::of(&session).given {
+            self.document.read_title(&title, millis);
+            self.add(Entry { is_passing: true, millis, ..Entry::default() })?;
+        }
+        // Without the sum of what came before there is none of the whole, unless all of it is read.
+        let before = from.and_then(|_| file.indexed).and_then(|state| Some((state.end, state.sum?)));
+        let sum = sum_of(&session, &location, before.unwrap_or_default(), file.end)?;
+        // Reading may have shown what opening did not.
+        let is_damaged =
+            session.log().is_damaged() || from.is_some() && file.indexed.is_some_and(|state| state.is_damaged);
+        self.send(Step::Finish { end: file.end, sum: Some(sum), is_damaged })
+    }
+
+    fn read_spots(&mut self, file: &Backlog, session: &Session, spots: &[Spot]) -> Result<(), Stop> {
+        let lines = session.lines();
+        let mut written = 0;
+        for spot in spots {
+            let place = spot.place;
+            let (line, is_whole) = restored(self.engine.store.as_ref(), session.residence(), lines.line(place)?);
+            if !is_whole {
+                // Should the rest of the text come back, it is found only if this line is looked at again.
+                self.send(Step::Finish { end: place.offset, sum: None, is_damaged: false })?;
+                return Err(Stop::Behind);
+            }
+            self.budget = self.budget.saturating_sub(line.len() as u64);
+            if self.document.read(&line) {
+                written += self.add(Entry {
+                    is_passing: spot.is_label,
+                    offset: place.offset,
+                    length: place.len,
+                    millis: self.document.millis,
+                    facets: String::new(),
+                    entry: spot.entry.to_string(),
+                })?;
+            }
+            if written >= AT_ONCE && !spot.is_label {
+                written = 0;
+                let end = place.offset + u64::from(place.len);
+                let is_damaged = session.log().is_damaged();
+                self.send(Step::Finish { end, sum: None, is_damaged })?;
+                if self.budget == 0 {
+                    return Err(Stop::Over);
+                }
+                let indexed = Some(TextState { generation: file.generation, end, sum: None, is_damaged });
+                self.send(Step::Start { backlog: Backlog { indexed, ..file.clone() }, goes_on: true })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands over the document that was read. Returns how many bytes of words it has.
+    fn add(&mut self, mut entry: Entry) -> Result<usize, Stop> {
+        let mut streams = Streams::default();
+        self.document.index(&mut self.splitter, &mut streams);
+        entry.facets = self.document.facets.to_text();
+        let bytes = streams.words.len();
+        self.send(Step::Add(entry, streams))?;
+        Ok(bytes)
+    }
+
+    fn origin(&self, id: &SessionId) -> Option<Location> {
+        let known = self.origins.get_or_init(|| {
+            let all = self.engine.store.list().unwrap_or_default();
+            // Of several logs of one session the first in the order of a list counts.
+            all.into_iter().rev().map(|location| (location.id.clone(), location)).collect()
+        });
+        known.get(id).cloned()
+    }
+}
+
+/// From where on a log is not indexed, when what is indexed of it still holds; none when it must be indexed anew.
+fn resumes_at(file: &Backlog, session: &Session, location: &Location) -> Result<Option<u64>, Stop> {
+    let Some(state) = file.indexed.filter(|state| state.end <= file.end) else { return Ok(None) };
+    if state.generation == file.generation {
+        return Ok(Some(state.end));
+    }
+    let log = session.log();
+    let is_longer = state.end < file.end;
+    let is_damaged = log.is_damaged() || state.is_damaged;
+    let Some(sum) = state.sum.filter(|_| !(is_longer && is_damaged)) else { return Ok(None) };
+    // A later version changes what an older entry says. In a fork that may be one of its origin, which is another one now.
+    let changes_older = log.seqs().any(|seq| {
+        let is_own = |offset: u64| file.is_fork && !log.is_original(seq) || offset >= state.end;
+        let matters = !log.is_original(seq) || log.record(seq).is_some_and(|record| record.marker == Marker::Segment);
+        matters && log.stored_place(seq).is_some_and(|place| place.source == 0 && is_own(place.offset))
+    });
+    let is_same = !changes_older && sum_of(session, location, (0, 0), state.end)? == sum;
+    Ok(is_same.then_some(state.end))
+}
+
+/// What the bytes of a log up to `end` come to, when those up to `before.0` come to `before.1`.
+fn sum_of(session: &Session, location: &Location, before: (u64, u32), end: u64) -> Result<u32, Stop> {
+    let mut sum = crc32fast::Hasher::new_with_initial_len(before.1, before.0);
+    let mut offset = before.0;
+    while offset < end {
+        let length = usize::try_from(end - offset).unwrap_or(usize::MAX).min(CHUNK);
+        let bytes = session.store.read_at(location, offset, length)?;
+        if bytes.is_empty() {
+            return Err(Stop::Behind);
+        }
+        sum.update(&bytes);
+        offset += bytes.len() as u64;
+    }
+    Ok(sum.finalize())
+}

@@ -1,0 +1,105 @@
+//! `search`: entries by their words, in all sessions or in one.
+//!
+//! What is searched is what a session shows: the entries of its tree in their latest version, its labels, its title. An
+//! entry is found once, in the session that wrote it; what a deleted session left to its forks belongs to the newest of
+//! them. Every hit was judged on the entry itself, whoever proposed it.
+
+mod hit;
+mod indexed;
+mod origin;
+mod scan;
+mod spot;
+
+use ramus_model::search::{Query, SessionFacts};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::verb::list::WhichDirectory;
+pub use hit::Hit;
+pub(crate) use hit::restored;
+pub(crate) use spot::{About, Spot, Whose, spots};
+
+/// How many hits there are when nobody says.
+pub(crate) const DEFAULT_HITS: usize = 20;
+
+/// What is looked for, and where.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// What is looked for.
+    pub query: Query,
+    /// Which directories' sessions are searched.
+    pub directory: WhichDirectory,
+    /// The most hits that are returned.
+    pub limit: usize,
+}
+
+impl Search {
+    /// Looks for something in all sessions.
+    pub fn new(query: Query) -> Self {
+        Self { query, directory: WhichDirectory::All, limit: DEFAULT_HITS }
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hits {
+    /// The best hits, best first: by score, then the newest.
+    pub hits: Vec<Hit>,
+    /// How many there are in all.
+    pub total: usize,
+    /// The sessions that were searched as far as they can be read, because they are damaged.
+    pub damaged: Vec<String>,
+    /// The sessions that cannot be read, and why.
+    pub unreadable: Vec<(String, String)>,
+    /// How much of the home an index knew.
+    pub index: IndexState,
+}
+
+/// How much of the home an index knew when it was asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexState {
+    /// Whether nothing had to be read through.
+    pub ready: bool,
+    /// How many sessions it knew.
+    pub indexed: usize,
+    /// How many there are.
+    pub sessions: usize,
+}
+
+/// What is looked for, and which directories that is about.
+struct Sought<'s> {
+    search: &'s Search,
+    directories: Option<Vec<String>>,
+}
+
+impl Sought<'_> {
+    /// Says whether a session is one of those that are searched.
+    fn admits(&self, session: &SessionFacts<'_>) -> bool {
+        let is_here = self.directories.as_ref().is_none_or(|all| all.iter().any(|cwd| cwd == session.cwd));
+        is_here && self.search.query.admits(session)
+    }
+}
+
+impl Engine {
+    /// Searches the sessions of the home, with the index where there is one.
+    pub fn search(&self, search: &Search) -> Result<Hits, EngineError> {
+        match indexed::home(self, &self.sought(search))? {
+            Some(hits) => Ok(hits),
+            None => self.search_by_scan(search),
+        }
+    }
+
+    /// Searches the sessions of the home by reading all of them: what an index must agree with.
+    pub fn search_by_scan(&self, search: &Search) -> Result<Hits, EngineError> {
+        scan::home(&self.store, &self.sought(search))
+    }
+
+    /// Searches one session: everything it shows, what it shares with its origin included.
+    pub fn search_session(&self, reference: &str, cwd: &str, search: &Search) -> Result<Hits, EngineError> {
+        scan::session(&self.open(reference, cwd)?, &self.sought(search))
+    }
+
+    fn sought<'s>(&self, search: &'s Search) -> Sought<'s> {
+        Sought { search, directories: self.directories(&search.directory) }
+    }
+}
