@@ -34,6 +34,20 @@ pub enum CatalogueError {
         #[source]
         cause: rusqlite::Error,
     },
+    /// It is not a file that only this user can read and write.
+    #[error("{path} is not used: {reason}")]
+    Unsafe {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A later version of ramus made it.
+    #[error("{path} was made by a later version of ramus")]
+    Newer {
+        /// The database.
+        path: PathBuf,
+    },
     /// The file system refused.
     #[error("cannot {action} {path}")]
     Io {

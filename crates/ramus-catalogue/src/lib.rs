@@ -2,8 +2,10 @@
 //! history, which is its own truth. The only crate that knows SQL; it does not know logs.
 
 mod error;
+mod history;
 
 pub use error::CatalogueError;
+pub use history::{History, HistoryQuery, Prompt, Unstored};
 
 /// Returns the version of the SQLite that is linked in, as it reports it itself.
 ///
