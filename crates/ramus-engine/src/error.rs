@@ -1,7 +1,9 @@
 //! What a verb can answer instead of doing its work.
 
 use std::io;
+use std::sync::Arc;
 
+use ramus_catalogue::CatalogueError;
 use ramus_model::resolve::ResolveError;
 use ramus_model::segment::SegmentError;
 use ramus_store::StoreError;
@@ -103,6 +105,15 @@ pub enum EngineError {
     /// The store says so.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The prompt history cannot be used.
+    #[error(transparent)]
+    History(Arc<CatalogueError>),
+}
+
+impl From<CatalogueError> for EngineError {
+    fn from(error: CatalogueError) -> Self {
+        Self::History(Arc::new(error))
+    }
 }
 
 impl EngineError {
@@ -122,6 +133,7 @@ impl EngineError {
             Self::Corrupt(text) => Self::Corrupt(text.clone()),
             Self::Setting { message, hint } => Self::Setting { message: message.clone(), hint: hint.clone() },
             Self::Store(error) => Self::Store(error.again()),
+            Self::History(error) => Self::History(Arc::clone(error)),
         }
     }
 
@@ -136,6 +148,13 @@ impl EngineError {
             Self::Conflict(_) => ErrorKind::Conflict,
             Self::Corrupt(_) => ErrorKind::Corrupt,
             Self::Setting { .. } => ErrorKind::Usage,
+            Self::History(error) => match &**error {
+                CatalogueError::Busy { .. } => ErrorKind::Busy,
+                CatalogueError::Corrupt { .. } => ErrorKind::Corrupt,
+                CatalogueError::Unsafe { .. } => ErrorKind::Denied,
+                CatalogueError::Newer { .. } => ErrorKind::Invalid,
+                CatalogueError::Failed { .. } | CatalogueError::Io { .. } => ErrorKind::Io,
+            },
             Self::Store(error) => match error {
                 StoreError::NotFound { .. } => ErrorKind::NotFound,
                 StoreError::Moved { .. } | StoreError::Replaced { .. } | StoreError::Exists { .. } => {

@@ -12,6 +12,7 @@ mod entry;
 mod export;
 mod fork;
 mod gc;
+mod history;
 mod label;
 mod list;
 mod meta;
@@ -27,6 +28,7 @@ mod show;
 mod state;
 mod tail;
 mod tree;
+mod usage;
 
 use clap::Subcommand;
 
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Append(append::Append),
     List(list::List),
     Show(show::Show),
+    History(history::History),
+    Usage(usage::Usage),
     Tree(tree::Tree),
     Tail(tail::Tail),
     Context(context::Context),
@@ -84,6 +88,8 @@ impl Command {
             Self::Append(append) => append.run(invocation),
             Self::List(list) => list.run(invocation),
             Self::Show(show) => show.run(invocation),
+            Self::History(history) => history.run(invocation),
+            Self::Usage(usage) => usage.run(invocation),
             Self::Tree(tree) => tree.run(invocation),
             Self::Tail(tail) => tail.run(invocation),
             Self::Context(context) => context.run(invocation),

@@ -1,9 +1,11 @@
 //! `info`: what a list shows of a session.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use ramus_model::json::Raw;
-use ramus_model::message::Message;
+use ramus_model::message::{Message, Usage};
+use ramus_model::usage::{ModelName, UsageTotals};
 use ramus_model::{EntryId, Kind, Origin, Project, Role, Seq, SessionId, time};
 use ramus_store::{Health, Residence, Runner};
 use serde_json::{Map, Value};
@@ -101,21 +103,6 @@ pub struct Lineage {
     pub forked_from: Option<Origin>,
     /// The opaque lineage string of version 3.
     pub parent_session: Option<String>,
-}
-
-/// Tokens and cost, added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UsageTotals {
-    /// Prompt tokens that were not cached.
-    pub input: u64,
-    /// Tokens of answers.
-    pub output: u64,
-    /// Prompt tokens read from a cache.
-    pub cache_read: u64,
-    /// Prompt tokens written to a cache.
-    pub cache_write: u64,
-    /// Millionths of a US dollar.
-    pub cost_micros: u64,
 }
 
 /// What one pass over the messages of a session finds.
@@ -218,6 +205,7 @@ impl Session {
 
     fn survey(&self) -> Result<Survey, EngineError> {
         let mut survey = Survey::default();
+        let mut responses: HashMap<String, (ModelName, Usage)> = HashMap::new();
         let lines = self.lines();
         for seq in self.log().visible() {
             let Some(record) = self.log().record(seq).filter(|record| record.kind == Kind::Message) else { continue };
@@ -231,14 +219,16 @@ impl Session {
             let Some(message) = Message::of_entry(raw) else { continue };
             let written = raw.field("timestamp").and_then(Raw::text).and_then(|text| time::parse(&text));
             survey.newest = survey.newest.max(message.timestamp.or(written));
-            if let Some(usage) = message.answer.and_then(|answer| answer.usage) {
-                add(&mut survey.usage.input, usage.input);
-                add(&mut survey.usage.output, usage.output);
-                add(&mut survey.usage.cache_read, usage.cache_read);
-                add(&mut survey.usage.cache_write, usage.cache_write);
-                add(&mut survey.usage.cost_micros, usage.cost_micros);
+            let answer =
+                message.answer.and_then(|answer| Some((ModelName::of(&answer), answer.response, answer.usage?)));
+            match answer {
+                // Of the messages of one response the last one counts.
+                Some((model, Some(response), usage)) => drop(responses.insert(response, (model, usage))),
+                Some((model, None, usage)) => survey.usage.add(&model, &usage),
+                None => {}
             }
         }
+        responses.values().for_each(|(model, usage)| survey.usage.add(model, usage));
         Ok(survey)
     }
 
@@ -249,9 +239,4 @@ impl Session {
             None => Ok(None),
         }
     }
-}
-
-/// Adds up numbers that come from files, which can be any.
-fn add(total: &mut u64, part: u64) {
-    *total = total.saturating_add(part);
 }
