@@ -75,7 +75,8 @@ fn to_json(prompt: &Prompt) -> Value {
 
 /// One prompt on one line: when, what, and where.
 fn line(text: &mut Text, prompt: &Prompt, tells_directory: bool, width: usize) {
-    let place = clean::cut(&directory(&prompt.cwd), WIDEST_DIRECTORY);
+    let directory = directory(&prompt.cwd);
+    let place = clean::cut(&directory, WIDEST_DIRECTORY);
     let room = if tells_directory { width.saturating_sub(place.chars().count() + 2) } else { width };
     text.padded(style::DIM, &quantity::ago(prompt.created), AGE).plain("  ");
     text.cut(style::NONE, prompt.text.trim(), room.max(AGE + 22));
