@@ -6,6 +6,7 @@ use ramus_catalogue::History;
 use ramus_model::time;
 use ramus_store::{Flush, LogStore, MemoryStore};
 
+use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
 
 /// When an append is durable.
@@ -47,12 +48,20 @@ pub struct Engine {
     pub(crate) client: String,
     pub(crate) durability: Durability,
     pub(crate) history: Option<Arc<History>>,
+    pub(crate) shelf: Shelf,
 }
 
 impl Engine {
     /// Makes an engine over a home. `client` is the surface that drives it; our own entries record it.
     pub fn new(store: Arc<dyn LogStore>, client: impl Into<String>) -> Self {
-        Self { store, clock: Arc::new(SystemClock), client: client.into(), durability: Durability::Full, history: None }
+        Self {
+            store,
+            clock: Arc::new(SystemClock),
+            client: client.into(),
+            durability: Durability::Full,
+            history: None,
+            shelf: Shelf::default(),
+        }
     }
 
     /// Makes an engine whose sessions live as long as it does.

@@ -102,17 +102,17 @@ pub enum EngineError {
         /// What may have been meant.
         hint: Option<String>,
     },
+    /// The catalogue in memory says so.
+    #[error(transparent)]
+    Catalogue(Arc<CatalogueError>),
     /// The store says so.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The prompt history cannot be used.
-    #[error(transparent)]
-    History(Arc<CatalogueError>),
 }
 
 impl From<CatalogueError> for EngineError {
     fn from(error: CatalogueError) -> Self {
-        Self::History(Arc::new(error))
+        Self::Catalogue(Arc::new(error))
     }
 }
 
@@ -132,8 +132,8 @@ impl EngineError {
             Self::Conflict(text) => Self::Conflict(text.clone()),
             Self::Corrupt(text) => Self::Corrupt(text.clone()),
             Self::Setting { message, hint } => Self::Setting { message: message.clone(), hint: hint.clone() },
+            Self::Catalogue(error) => Self::Catalogue(Arc::clone(error)),
             Self::Store(error) => Self::Store(error.again()),
-            Self::History(error) => Self::History(Arc::clone(error)),
         }
     }
 
@@ -148,12 +148,14 @@ impl EngineError {
             Self::Conflict(_) => ErrorKind::Conflict,
             Self::Corrupt(_) => ErrorKind::Corrupt,
             Self::Setting { .. } => ErrorKind::Usage,
-            Self::History(error) => match &**error {
-                CatalogueError::Busy { .. } => ErrorKind::Busy,
+            Self::Catalogue(error) if error.is_busy() => ErrorKind::Busy,
+            Self::Catalogue(error) => match &**error {
                 CatalogueError::Corrupt { .. } => ErrorKind::Corrupt,
                 CatalogueError::Unsafe { .. } => ErrorKind::Denied,
                 CatalogueError::Newer { .. } => ErrorKind::Invalid,
-                CatalogueError::Failed { .. } | CatalogueError::Io { .. } => ErrorKind::Io,
+                CatalogueError::Busy { .. } | CatalogueError::Failed { .. } | CatalogueError::Io { .. } => {
+                    ErrorKind::Io
+                }
             },
             Self::Store(error) => match error {
                 StoreError::NotFound { .. } => ErrorKind::NotFound,

@@ -25,5 +25,6 @@ pub(crate) mod replace_segment;
 pub(crate) mod resume;
 pub(crate) mod rewrite_call;
 pub(crate) mod say;
+pub(crate) mod survey;
 pub(crate) mod usage;
 pub(crate) mod writable;

@@ -8,10 +8,12 @@ use std::fmt;
 
 pub use price::{Price, Prices};
 
+use serde::{Deserialize, Serialize};
+
 use crate::message::{Answer, Usage};
 
 /// The name of a model: who runs it, and what it is called there.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModelName {
     /// The provider; empty when the log does not say.
     pub provider: String,
@@ -36,7 +38,8 @@ impl fmt::Display for ModelName {
 }
 
 /// Counts of tokens by what they are charged as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Tokens {
     /// Prompt tokens that were not cached.
     pub input: u64,
@@ -72,7 +75,7 @@ impl From<&Usage> for Tokens {
 }
 
 /// What answers of one model used without reporting a cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreported {
     /// The tokens.
     pub tokens: Tokens,
@@ -81,15 +84,18 @@ pub struct Unreported {
 }
 
 /// Tokens and cost, added up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct UsageTotals {
     /// All tokens.
+    #[serde(flatten)]
     pub tokens: Tokens,
     /// How many answers say what they used.
     pub answers: u64,
     /// What answers report to have cost, in millionths of a US dollar.
     pub reported_micros: u64,
     /// What the other answers used, by model.
+    #[serde(with = "pairs")]
     pub unreported: BTreeMap<ModelName, Unreported>,
 }
 
@@ -124,6 +130,11 @@ impl UsageTotals {
         }
     }
 
+    /// Returns what answers report to have cost; none when they used something and none of them says.
+    pub fn reported(&self) -> Option<u64> {
+        (self.reported_micros > 0 || self.unreported.is_empty()).then_some(self.reported_micros)
+    }
+
     /// Returns what all of it cost: what was reported, and what the prices say about the rest.
     pub fn cost(&self, prices: &Prices) -> Cost {
         let mut cost = Cost { micros: Some(self.reported_micros), unpriced: 0 };
@@ -154,5 +165,25 @@ impl Unreported {
     fn take_in(&mut self, more: Self) {
         self.tokens.add(more.tokens);
         self.answers = self.answers.saturating_add(more.answers);
+    }
+}
+
+/// Names of models are no keys of JSON objects, so a table is written as a list.
+mod pairs {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use super::{BTreeMap, ModelName, Unreported};
+
+    pub(super) fn serialize<S: Serializer>(
+        table: &BTreeMap<ModelName, Unreported>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(table)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<ModelName, Unreported>, D::Error> {
+        Ok(Vec::<(ModelName, Unreported)>::deserialize(deserializer)?.into_iter().collect())
     }
 }

@@ -1,17 +1,16 @@
 //! `info`: what a list shows of a session.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
-use ramus_model::json::Raw;
-use ramus_model::message::{Message, Usage};
-use ramus_model::usage::{ModelName, UsageTotals};
-use ramus_model::{EntryId, Kind, Origin, Project, Role, Seq, SessionId, time};
+use ramus_model::message::Message;
+use ramus_model::usage::UsageTotals;
+use ramus_model::{EntryId, Origin, Project, Role, Seq, SessionId, time};
 use ramus_store::{Health, Residence, Runner};
 use serde_json::{Map, Value};
 
 use crate::error::EngineError;
 use crate::session::Session;
+use crate::verb::survey::Survey;
 
 /// What a list shows of a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +61,10 @@ pub struct SessionInfo {
     pub starred: bool,
     /// Free metadata.
     pub metadata: Map<String, Value>,
+    /// The workspace it works in.
+    pub workspace: Workspace,
+    /// The state of that workspace.
+    pub git: GitState,
     /// Whether the file is damaged.
     pub damaged: bool,
     /// What must be known first.
@@ -105,19 +108,35 @@ pub struct Lineage {
     pub parent_session: Option<String>,
 }
 
-/// What one pass over the messages of a session finds.
-#[derive(Default)]
-struct Survey {
-    messages: usize,
-    usage: UsageTotals,
-    newest: Option<i64>,
+/// The workspace of a session, as its metadata tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workspace {
+    /// Where it is.
+    pub root: Option<String>,
+    /// Where the session sees it.
+    pub mount: Option<String>,
+    /// Under which name it is kept.
+    pub session: Option<String>,
+}
+
+/// The state of a workspace, as the session's metadata tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GitState {
+    /// The commit it is at.
+    pub commit: Option<String>,
+    /// Whether it has changes.
+    pub dirty: Option<bool>,
 }
 
 impl Session {
     /// Collects what a list shows. Reads every message once.
     pub fn info(&self) -> Result<SessionInfo, EngineError> {
+        self.info_of_survey(self.survey()?)
+    }
+
+    /// Collects what a list shows when the messages were counted already.
+    pub(crate) fn info_of_survey(&self, survey: Survey) -> Result<SessionInfo, EngineError> {
         let header = self.log().header();
-        let survey = self.survey()?;
         let created = header.map(|header| header.timestamp.clone()).unwrap_or_default();
         let created_millis = time::parse(&created);
         // A fork is at least as new as itself, whatever it shares.
@@ -150,6 +169,8 @@ impl Session {
             tags: self.tags(),
             starred: self.starred(),
             metadata: self.metadata(),
+            workspace: self.workspace(),
+            git: self.git_state(),
             damaged: self.log().is_damaged(),
             status: self.status(),
         })
@@ -198,38 +219,30 @@ impl Session {
         self.log().facts().meta().get("starred") == Some(&Value::Bool(true))
     }
 
+    /// Returns what the metadata says about the workspace.
+    pub fn workspace(&self) -> Workspace {
+        let text = |name| self.fact("workspace", name).and_then(Value::as_str).map(str::to_owned);
+        Workspace { root: text("root"), mount: text("mount"), session: text("session") }
+    }
+
+    /// Returns what the metadata says about the state of the workspace.
+    pub fn git_state(&self) -> GitState {
+        let commit = self.fact("git", "commit").and_then(Value::as_str).map(str::to_owned);
+        GitState { commit, dirty: self.fact("git", "dirty").and_then(Value::as_bool) }
+    }
+
+    fn fact(&self, object: &str, member: &str) -> Option<&Value> {
+        self.log().facts().meta().get(object)?.get(member)
+    }
+
+    /// Says whether reading showed that something else changed the file.
+    pub(crate) fn is_changed_outside(&self) -> bool {
+        self.log().is_changed_outside()
+    }
+
     /// Returns the ends of all branches.
     pub fn leaves(&self) -> Vec<EntryId> {
         self.tree(ramus_model::Scope::Visible).leaves.iter().map(|seq| self.entry_id(*seq)).collect()
-    }
-
-    fn survey(&self) -> Result<Survey, EngineError> {
-        let mut survey = Survey::default();
-        let mut responses: HashMap<String, (ModelName, Usage)> = HashMap::new();
-        let lines = self.lines();
-        for seq in self.log().visible() {
-            let Some(record) = self.log().record(seq).filter(|record| record.kind == Kind::Message) else { continue };
-            survey.messages += 1;
-            if !matches!(record.role, Role::User | Role::Assistant) {
-                continue;
-            }
-            let Some(place) = self.log().place(seq) else { continue };
-            let line = ramus_model::Lines::line(&lines, place)?;
-            let Some(raw) = Raw::parse(&line) else { continue };
-            let Some(message) = Message::of_entry(raw) else { continue };
-            let written = raw.field("timestamp").and_then(Raw::text).and_then(|text| time::parse(&text));
-            survey.newest = survey.newest.max(message.timestamp.or(written));
-            let answer =
-                message.answer.and_then(|answer| Some((ModelName::of(&answer), answer.response, answer.usage?)));
-            match answer {
-                // Of the messages of one response the last one counts.
-                Some((model, Some(response), usage)) => drop(responses.insert(response, (model, usage))),
-                Some((model, None, usage)) => survey.usage.add(&model, &usage),
-                None => {}
-            }
-        }
-        responses.values().for_each(|(model, usage)| survey.usage.add(model, usage));
-        Ok(survey)
     }
 
     fn last_answer(&self) -> Result<Option<Message>, EngineError> {

@@ -1,15 +1,13 @@
 //! `usage`: what answers used and cost, by day, model, project or session.
 //!
 //! Every answer counts once: the last message of a response, in the oldest session that has it. Copies of a session, and
-//! what forks share with their origin, add nothing.
+//! what forks share with their origin, add nothing. What was kept of a deleted session for its forks still counts.
 
-mod count;
 mod group;
+mod reading;
 
-use ramus_model::message::Usage;
 use ramus_model::time::Zone;
-use ramus_model::usage::{Cost, ModelName, Prices, UsageTotals};
-use ramus_model::{EntryId, SessionId};
+use ramus_model::usage::{Cost, Prices, UsageTotals};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -83,35 +81,11 @@ pub struct SessionShare {
     pub children_cost: Cost,
 }
 
-/// The answers of one log.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SessionAnswers {
-    pub(crate) id: SessionId,
-    pub(crate) title: String,
-    pub(crate) cwd: String,
-    /// The repository, as lists name it.
-    pub(crate) project: Option<String>,
-    pub(crate) parent: Option<SessionId>,
-    /// When it was made, in milliseconds since 1970.
-    pub(crate) created: i64,
-    /// In the order of the log.
-    pub(crate) answers: Vec<Answered>,
-}
-
-/// One message that says what it used.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Answered {
-    pub(crate) entry: EntryId,
-    pub(crate) response: Option<String>,
-    pub(crate) millis: i64,
-    pub(crate) model: ModelName,
-    pub(crate) usage: Usage,
-}
-
 impl Engine {
     /// Says what answers used and cost. Logs that cannot be read are named, not dropped.
     pub fn usage(&self, query: &UsageQuery<'_>) -> Result<UsageReport, EngineError> {
-        let (sessions, unreadable) = self.answers()?;
-        Ok(UsageReport { unreadable, ..group::report(sessions, query) })
+        let directories = self.directories(&query.directory);
+        let logs = self.consult(&mut |held, _| Ok(held.answers()?))?;
+        Ok(group::report(logs, query, directories.as_deref()))
     }
 }

@@ -15,3 +15,4 @@ mod repair;
 mod segment;
 mod shared;
 mod sidecar;
+mod usage;

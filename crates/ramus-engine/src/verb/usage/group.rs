@@ -3,60 +3,70 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ramus_model::usage::UsageTotals;
-use ramus_model::{EntryId, SessionId};
+use ramus_catalogue::{Answer, LogAnswers, Residence};
+use ramus_model::message::Usage;
+use ramus_model::usage::{ModelName, UsageTotals};
 
-use super::{Answered, SessionAnswers, SessionShare, UsageBy, UsageQuery, UsageReport, UsageRow};
-use crate::verb::list::WhichDirectory;
+use super::{SessionShare, UsageBy, UsageQuery, UsageReport, UsageRow};
 
-/// Adds up answers.
-pub(super) fn report(mut sessions: Vec<SessionAnswers>, query: &UsageQuery<'_>) -> UsageReport {
-    count_once(&mut sessions);
-    sessions.retain(|session| match &query.directory {
-        WhichDirectory::All => true,
-        WhichDirectory::One(cwd) => session.cwd == *cwd,
-    });
-    for session in &mut sessions {
-        session.answers.retain(|answer| {
-            query.since.is_none_or(|since| answer.millis >= since)
-                && query.until.is_none_or(|until| answer.millis < until)
+/// What is told instead of the title of a session that was deleted.
+const DELETED: &str = "(deleted)";
+
+/// Adds up the answers of all logs, or of those in `directories`.
+pub(super) fn report(mut logs: Vec<LogAnswers>, query: &UsageQuery<'_>, directories: Option<&[String]>) -> UsageReport {
+    logs.sort_by(|a, b| (a.created, &a.id, &a.name).cmp(&(b.created, &b.id, &b.name)));
+    leave_out_bases(&mut logs);
+    count_once(&mut logs);
+    let unreadable = logs.iter().filter_map(|log| Some((log.id.clone(), log.unreadable.clone()?))).collect();
+    logs.retain(|log| directories.is_none_or(|directories| directories.contains(&log.cwd)));
+    for log in &mut logs {
+        let created = log.created;
+        log.answers.retain(|answer| {
+            let millis = answer.millis.unwrap_or(created);
+            query.since.is_none_or(|since| millis >= since) && query.until.is_none_or(|until| millis < until)
         });
     }
-    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
-    let mut total = Row::default();
-    for (number, session) in sessions.iter().enumerate() {
-        for answer in &session.answers {
-            rows.entry(key(session, answer, query)).or_default().add(number, answer);
-            total.add(number, answer);
-        }
-    }
+    let (mut rows, total) = add_up(&logs, query);
     if query.by == UsageBy::Session {
-        // A session that answered nothing itself may have had others do it.
-        for (session, _) in spawned(&sessions) {
-            rows.entry(session.to_string()).or_default();
-        }
-    }
-    let mut rows: Vec<UsageRow> = rows.into_iter().map(|(key, row)| row.finish(key, query)).collect();
-    if query.by == UsageBy::Session {
-        add_shares(&mut rows, &sessions, query);
+        add_shares(&mut rows, &logs, query);
     }
     if query.by != UsageBy::Day {
         // Stable: equal ones stay in the order of their keys.
         rows.sort_by_key(|row| Reverse((row.cost.micros, row.usage.tokens.sum())));
     }
-    UsageReport { rows, total: total.finish("total".into(), query), unreadable: Vec::new() }
+    UsageReport { rows, total, unreadable }
+}
+
+/// As long as a session is there, its base is not read.
+fn leave_out_bases(logs: &mut Vec<LogAnswers>) {
+    let is_base = |log: &LogAnswers| log.residence == Residence::Base;
+    let present: HashSet<String> = logs.iter().filter(|log| !is_base(log)).map(|log| log.id.clone()).collect();
+    logs.retain(|log| !is_base(log) || !present.contains(&log.id));
+    logs.iter_mut().filter(|log| is_base(log)).for_each(|log| log.title = DELETED.to_owned());
+}
+
+/// Leaves each answer in the oldest log that has it, and of the messages of one response the last.
+fn count_once(logs: &mut [LogAnswers]) {
+    let mut seen: HashSet<i64> = HashSet::new();
+    for log in logs {
+        log.answers.retain(|answer| seen.insert(answer.identity));
+        let mut responses: HashSet<i64> = HashSet::new();
+        let is_last = |answer: &Answer| answer.response.is_none_or(|response| responses.insert(response));
+        let mut last: Vec<bool> = log.answers.iter().rev().map(is_last).collect();
+        log.answers.retain(|_| last.pop().unwrap_or(true));
+    }
 }
 
 #[derive(Default)]
-struct Row {
+struct Row<'l> {
     usage: UsageTotals,
-    sessions: HashSet<usize>,
+    sessions: HashSet<&'l str>,
 }
 
-impl Row {
-    fn add(&mut self, session: usize, answer: &Answered) {
-        self.usage.add(&answer.model, &answer.usage);
-        self.sessions.insert(session);
+impl<'l> Row<'l> {
+    fn add(&mut self, log: &'l LogAnswers, answer: &Answer) {
+        add(&mut self.usage, answer);
+        self.sessions.insert(&log.id);
     }
 
     fn finish(self, key: String, query: &UsageQuery<'_>) -> UsageRow {
@@ -65,64 +75,49 @@ impl Row {
     }
 }
 
-fn key(session: &SessionAnswers, answer: &Answered, query: &UsageQuery<'_>) -> String {
-    match query.by {
-        UsageBy::Day => query.zone.day(answer.millis),
-        UsageBy::Model => answer.model.to_string(),
-        UsageBy::Project => session.project.as_ref().unwrap_or(&session.cwd).clone(),
-        UsageBy::Session => session.id.to_string(),
-    }
-}
-
-/// Leaves each answer where it was written first, and of the messages of one response the last.
-fn count_once(sessions: &mut [SessionAnswers]) {
-    sessions.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
-    let mut seen: HashSet<Identity> = HashSet::new();
-    for session in sessions {
-        session.answers.retain(|answer| seen.insert(Identity::of(answer)));
-        let mut responses: HashSet<String> = HashSet::new();
-        let mut is_last = |answer: &Answered| answer.response.clone().is_none_or(|id| responses.insert(id));
-        let mut last: Vec<bool> = session.answers.iter().rev().map(&mut is_last).collect();
-        session.answers.retain(|_| last.pop().unwrap_or(true));
-    }
-}
-
-/// What a copy of an entry has in common with it.
-#[derive(PartialEq, Eq, Hash)]
-struct Identity {
-    entry: EntryId,
-    millis: i64,
-    provider: String,
-    model: String,
-    usage: [u64; 5],
-    cost: Option<u64>,
-}
-
-impl Identity {
-    fn of(answer: &Answered) -> Self {
-        let usage = &answer.usage;
-        Self {
-            entry: answer.entry.clone(),
-            millis: answer.millis,
-            provider: answer.model.provider.clone(),
-            model: answer.model.model.clone(),
-            usage: [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.total],
-            cost: usage.cost_micros,
+fn add_up(logs: &[LogAnswers], query: &UsageQuery<'_>) -> (Vec<UsageRow>, UsageRow) {
+    let mut rows: BTreeMap<String, Row<'_>> = BTreeMap::new();
+    let mut total = Row::default();
+    for log in logs {
+        for answer in &log.answers {
+            rows.entry(key(log, answer, query)).or_default().add(log, answer);
+            total.add(log, answer);
         }
+    }
+    let rows = rows.into_iter().map(|(key, row)| row.finish(key, query)).collect();
+    (rows, total.finish("total".into(), query))
+}
+
+fn add(usage: &mut UsageTotals, answer: &Answer) {
+    let &Answer { input, output, cache_read, cache_write, cost_micros, .. } = answer;
+    usage.add(&model(answer), &Usage { input, output, cache_read, cache_write, cost_micros, total: 0 });
+}
+
+fn model(answer: &Answer) -> ModelName {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    ModelName { provider: text(&answer.provider), model: text(&answer.model) }
+}
+
+fn key(log: &LogAnswers, answer: &Answer, query: &UsageQuery<'_>) -> String {
+    match query.by {
+        UsageBy::Day => query.zone.day(answer.millis.unwrap_or(log.created)),
+        UsageBy::Model => model(answer).to_string(),
+        UsageBy::Project => log.project.as_ref().unwrap_or(&log.cwd).clone(),
+        UsageBy::Session => log.id.clone(),
     }
 }
 
 /// What the sessions used that each session spawned, and theirs.
-fn spawned(sessions: &[SessionAnswers]) -> HashMap<&SessionId, UsageTotals> {
-    let parents: HashMap<&SessionId, &SessionId> =
-        sessions.iter().filter_map(|session| Some((&session.id, session.parent.as_ref()?))).collect();
-    let mut spawned: HashMap<&SessionId, UsageTotals> = HashMap::new();
-    for session in sessions.iter().filter(|session| !session.answers.is_empty()) {
+fn spawned(logs: &[LogAnswers]) -> HashMap<&str, UsageTotals> {
+    let parents: HashMap<&str, &str> =
+        logs.iter().filter_map(|log| Some((log.id.as_str(), log.parent.as_deref()?))).collect();
+    let mut spawned: HashMap<&str, UsageTotals> = HashMap::new();
+    for log in logs.iter().filter(|log| !log.answers.is_empty()) {
         let mut own = UsageTotals::default();
-        session.answers.iter().for_each(|answer| own.add(&answer.model, &answer.usage));
+        log.answers.iter().for_each(|answer| add(&mut own, answer));
         // Hostile headers may name each other in a circle.
-        let mut met = HashSet::from([&session.id]);
-        let up = std::iter::successors(parents.get(&session.id), |id| parents.get(*id));
+        let mut met = HashSet::from([log.id.as_str()]);
+        let up = std::iter::successors(parents.get(log.id.as_str()), |id| parents.get(*id));
         for parent in up.take_while(|id| met.insert(id)) {
             spawned.entry(parent).or_default().merge(&own);
         }
@@ -130,15 +125,20 @@ fn spawned(sessions: &[SessionAnswers]) -> HashMap<&SessionId, UsageTotals> {
     spawned
 }
 
-fn add_shares(rows: &mut [UsageRow], sessions: &[SessionAnswers], query: &UsageQuery<'_>) {
-    let by_id: HashMap<&str, &SessionAnswers> = sessions.iter().map(|session| (session.id.as_str(), session)).collect();
-    let mut spawned: HashMap<&str, UsageTotals> =
-        spawned(sessions).into_iter().map(|(id, usage)| (id.as_str(), usage)).collect();
+/// Tells of each session what it is called and what it had others do, also of those that did nothing else.
+fn add_shares(rows: &mut Vec<UsageRow>, logs: &[LogAnswers], query: &UsageQuery<'_>) {
+    let titles: HashMap<&str, &str> = logs.iter().rev().map(|log| (log.id.as_str(), log.title.as_str())).collect();
+    let mut spawned = spawned(logs);
+    let shown: HashSet<String> = rows.iter().map(|row| row.key.clone()).collect();
+    let silent = spawned.keys().filter(|id| !shown.contains(**id));
+    let mut silent: Vec<UsageRow> = silent.map(|id| Row::default().finish((*id).to_owned(), query)).collect();
+    silent.sort_by(|a, b| a.key.cmp(&b.key));
+    rows.append(&mut silent);
     for row in rows {
         let children = spawned.remove(row.key.as_str()).unwrap_or_default();
         row.session = Some(SessionShare {
-            // A parent that is gone, or in another directory, is known by what it spawned.
-            title: by_id.get(row.key.as_str()).map_or_else(String::new, |session| session.title.clone()),
+            // One that is gone, or in another directory, is known only by what it spawned.
+            title: titles.get(row.key.as_str()).copied().unwrap_or_default().to_owned(),
             children_cost: children.cost(query.prices),
             children,
         });
