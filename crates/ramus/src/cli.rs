@@ -102,9 +102,13 @@ fn run(cli: Cli, screen: &mut Screen) -> anyhow::Result<Exit> {
     let home = Home::open(cli.global.home.as_deref())?;
     let mut invocation = Invocation::new(home, screen)?;
     let result = command.run(&mut invocation);
-    let closed = invocation.close_history();
     let mentioned = invocation.mention_home();
-    result.and_then(|exit| closed.and(mentioned).map(|()| exit))
+    // Whoever waits has had the answer.
+    let flushed = invocation.screen.flush();
+    let closed = invocation.close_history();
+    invocation.engine.tidy_catalogue();
+    let ended = mentioned.and(flushed).and(closed);
+    result.and_then(|exit| ended.map(|()| exit))
 }
 
 /// Answers arguments that make no sense, and requests for help, which come the same way.
