@@ -28,8 +28,10 @@ pub struct Answer {
     pub cache_write: u64,
     /// Millionths of a US dollar as reported; none when nothing was reported.
     pub cost_micros: Option<u64>,
-    /// What copies of the same answer have in common.
+    /// What copies of the same entry have in common.
     pub identity: i64,
+    /// What messages of the same response have in common, if the provider named it.
+    pub response: Option<i64>,
 }
 
 /// Which answers a change brings.
@@ -141,7 +143,7 @@ impl<'c> Writer<'c> {
             ],
             drop_answers: connection.prepare("DELETE FROM answer WHERE file = ?1")?,
             answer: connection
-                .prepare("INSERT OR REPLACE INTO answer VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?,
+                .prepare("INSERT OR REPLACE INTO answer VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?,
             drop_rests: connection.prepare("DELETE FROM rests WHERE file = ?1")?,
             rest: connection.prepare(
                 "INSERT INTO rests VALUES (?1, ?2, ?3, ?4,
@@ -204,6 +206,7 @@ impl<'c> Writer<'c> {
             saturated(answer.cache_write),
             answer.cost_micros.map(saturated),
             answer.identity,
+            answer.response,
         ])?;
         Ok(())
     }

@@ -34,6 +34,20 @@ pub enum CatalogueError {
         #[source]
         cause: rusqlite::Error,
     },
+    /// It is not a file that only this user can read and write.
+    #[error("{} is not used: {reason}", path.display())]
+    Unsafe {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A later version of ramus made it.
+    #[error("{} was made by a later version of ramus", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+    },
     /// The file system refused.
     #[error("cannot {action} {}", path.display())]
     Io {
@@ -53,7 +67,7 @@ impl CatalogueError {
         match self {
             Self::Busy { .. } => true,
             Self::Io { cause, .. } => cause.kind() == std::io::ErrorKind::ResourceBusy,
-            Self::Corrupt { .. } | Self::Failed { .. } => false,
+            Self::Corrupt { .. } | Self::Failed { .. } | Self::Unsafe { .. } | Self::Newer { .. } => false,
         }
     }
 

@@ -12,9 +12,11 @@
 //! # Ok::<(), ramus_catalogue::CatalogueError>(())
 //! ```
 
+mod answers;
 mod change;
 mod error;
 mod files;
+mod history;
 mod known;
 mod list;
 mod open;
@@ -24,8 +26,10 @@ mod schema;
 mod seal;
 mod text;
 
+pub use answers::LogAnswers;
 pub use change::{Answer, Answers, Change, Rest};
 pub use error::CatalogueError;
+pub use history::{History, HistoryQuery, Prompt, Unstored};
 pub use known::Known;
 pub use list::{After, Filter, Found, Hidden, Sort, SortKey, SortValue};
 pub use open::{Catalogue, Held};

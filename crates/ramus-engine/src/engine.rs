@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ramus_catalogue::History;
 use ramus_model::time;
 use ramus_store::{Flush, LogStore, MemoryStore};
 
@@ -46,14 +47,21 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     pub(crate) client: String,
     pub(crate) durability: Durability,
+    pub(crate) history: Option<Arc<History>>,
     pub(crate) shelf: Shelf,
 }
 
 impl Engine {
     /// Makes an engine over a home. `client` is the surface that drives it; our own entries record it.
     pub fn new(store: Arc<dyn LogStore>, client: impl Into<String>) -> Self {
-        let shelf = Shelf::default();
-        Self { store, clock: Arc::new(SystemClock), client: client.into(), durability: Durability::Full, shelf }
+        Self {
+            store,
+            clock: Arc::new(SystemClock),
+            client: client.into(),
+            durability: Durability::Full,
+            history: None,
+            shelf: Shelf::default(),
+        }
     }
 
     /// Makes an engine whose sessions live as long as it does.
@@ -72,6 +80,13 @@ impl Engine {
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// Remembers what people ask.
+    #[must_use]
+    pub fn with_history(mut self, history: Arc<History>) -> Self {
+        self.history = Some(history);
         self
     }
 

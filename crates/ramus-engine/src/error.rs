@@ -149,7 +149,14 @@ impl EngineError {
             Self::Corrupt(_) => ErrorKind::Corrupt,
             Self::Setting { .. } => ErrorKind::Usage,
             Self::Catalogue(error) if error.is_busy() => ErrorKind::Busy,
-            Self::Catalogue(_) => ErrorKind::Io,
+            Self::Catalogue(error) => match &**error {
+                CatalogueError::Corrupt { .. } => ErrorKind::Corrupt,
+                CatalogueError::Unsafe { .. } => ErrorKind::Denied,
+                CatalogueError::Newer { .. } => ErrorKind::Invalid,
+                CatalogueError::Busy { .. } | CatalogueError::Failed { .. } | CatalogueError::Io { .. } => {
+                    ErrorKind::Io
+                }
+            },
             Self::Store(error) => match error {
                 StoreError::NotFound { .. } => ErrorKind::NotFound,
                 StoreError::Moved { .. } | StoreError::Replaced { .. } | StoreError::Exists { .. } => {

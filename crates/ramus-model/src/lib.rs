@@ -39,6 +39,7 @@ pub mod time;
 pub mod title;
 pub mod tokens;
 mod tree;
+pub mod usage;
 
 pub use blob::{Blob, BlobHash};
 pub use body::{Body, BodyError, Draft, Parent};

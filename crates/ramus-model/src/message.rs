@@ -61,6 +61,9 @@ pub struct Answer {
     pub model: Option<String>,
     /// Why the answer ended.
     pub stop_reason: Option<String>,
+    /// What the provider calls the response. Several messages of one response are the same answer, at different times
+    /// while it streamed in.
+    pub response: Option<String>,
     /// The tokens.
     pub usage: Option<Usage>,
 }
@@ -74,8 +77,6 @@ pub struct Glance {
     pub timestamp: Option<i64>,
     /// For an assistant: who answered and what it cost.
     pub answer: Option<Answer>,
-    /// What the provider called the answer.
-    pub response: Option<String>,
 }
 
 /// Tokens and cost of one answer.
@@ -91,8 +92,8 @@ pub struct Usage {
     pub cache_write: u64,
     /// The provider's own total, or 0.
     pub total: u64,
-    /// The cost in millionths of a US dollar.
-    pub cost_micros: u64,
+    /// The cost in millionths of a US dollar; none when there are tokens and the log does not say what they cost.
+    pub cost_micros: Option<u64>,
 }
 
 impl Usage {
@@ -143,7 +144,6 @@ impl Message {
             written: entry.text("timestamp").and_then(|text| time::parse(&text)),
             timestamp: timestamp(&message),
             answer: is_answer.then(|| Answer::read(&message)),
-            response: message.text("responseId").map(Cow::into_owned),
         })
     }
 
@@ -214,6 +214,7 @@ impl Answer {
             provider: maybe("provider"),
             model: maybe("model"),
             stop_reason: maybe("stopReason"),
+            response: maybe("responseId").filter(|id| !id.is_empty()),
             usage: message.field("usage").and_then(Raw::object).map(|usage| Usage::read(&usage)),
         }
     }
@@ -222,15 +223,20 @@ impl Answer {
 impl Usage {
     fn read(usage: &Object<'_>) -> Self {
         let count = |name| usage.field(name).and_then(Raw::unsigned).unwrap_or_default();
-        let cost = usage.field("cost").and_then(|cost| cost.field("total")).and_then(Raw::float).unwrap_or_default();
-        Self {
+        let cost = usage.field("cost").and_then(|cost| cost.field("total")).and_then(Raw::float);
+        let mut usage = Self {
             input: count("input"),
             output: count("output"),
             cache_read: count("cacheRead"),
             cache_write: count("cacheWrite"),
             total: count("totalTokens"),
-            cost_micros: (cost * 1e6).round() as u64,
+            cost_micros: cost.map(|cost| (cost * 1e6).round() as u64).filter(|micros| *micros > 0),
+        };
+        // Programs that know no price write 0. Only what used nothing cost nothing.
+        if usage.cost_micros.is_none() && usage.tokens() == 0 {
+            usage.cost_micros = Some(0);
         }
+        usage
     }
 }
 

@@ -105,9 +105,10 @@ fn run(cli: Cli, screen: &mut Screen) -> anyhow::Result<Exit> {
     let mentioned = invocation.mention_home();
     // Whoever waits has had the answer.
     let flushed = invocation.screen.flush();
+    let closed = invocation.close_history();
     invocation.engine.tidy_catalogue();
-    let mentioned = mentioned.and(flushed);
-    result.and_then(|exit| mentioned.map(|()| exit))
+    let ended = mentioned.and(flushed).and(closed);
+    result.and_then(|exit| ended.map(|()| exit))
 }
 
 /// Answers arguments that make no sense, and requests for help, which come the same way.

@@ -13,6 +13,7 @@ mod entry;
 mod export;
 mod fork;
 mod gc;
+mod history;
 mod label;
 mod list;
 mod meta;
@@ -32,6 +33,7 @@ mod state;
 mod tag;
 mod tail;
 mod tree;
+mod usage;
 
 use clap::Subcommand;
 
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     List(list::List),
     Search(search::Search),
     Show(show::Show),
+    History(history::History),
+    Usage(usage::Usage),
     Tree(tree::Tree),
     Tail(tail::Tail),
     Context(context::Context),
@@ -96,6 +100,8 @@ impl Command {
             Self::List(list) => list.run(invocation),
             Self::Search(search) => search.run(invocation),
             Self::Show(show) => show.run(invocation),
+            Self::History(history) => history.run(invocation),
+            Self::Usage(usage) => usage.run(invocation),
             Self::Tree(tree) => tree.run(invocation),
             Self::Tail(tail) => tail.run(invocation),
             Self::Context(context) => context.run(invocation),

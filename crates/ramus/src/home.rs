@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use ramus_catalogue::History;
 use ramus_engine::settings::Settings;
-use ramus_engine::{Durability, Engine};
+use ramus_engine::{Durability, Engine, prices};
+use ramus_model::usage::Prices;
 use ramus_store::{JsonlStore, Layout};
 
 use crate::failure::Refusal;
@@ -58,6 +60,11 @@ impl Home {
         builder.recursive(true).create(&self.root).with_context(|| format!("cannot make {}", self.root.display()))
     }
 
+    /// Reads what models cost.
+    pub(crate) fn prices(&self) -> anyhow::Result<Prices> {
+        read_prices(&self.root)
+    }
+
     /// Makes an engine over the sessions of this home, and the store below it.
     pub(crate) fn engine(&self) -> anyhow::Result<(Engine, JsonlStore)> {
         let layout = match self.settings.get("layout")? {
@@ -67,8 +74,19 @@ impl Home {
         let durability = Durability::named(self.settings.get("durability")?.0).unwrap_or_default();
         let store = JsonlStore::new(&self.root, layout);
         let engine = Engine::new(Arc::new(store.clone()), CLIENT).with_durability(durability);
-        Ok((engine.with_catalogue(&self.root), store))
+        Ok((engine.with_catalogue(&self.root).with_history(Arc::new(History::at(&self.root))), store))
     }
+}
+
+fn read_prices(root: &Path) -> anyhow::Result<Prices> {
+    let path = root.join("prices.toml");
+    let mut known = prices::known()?;
+    match std::fs::read_to_string(&path) {
+        Ok(text) => prices::lay_over(&mut known, &text, &path.display().to_string())?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+    Ok(known)
 }
 
 fn settings_file(root: &Path) -> PathBuf {

@@ -1,9 +1,11 @@
 //! What every command works with: an engine over a home, the current directory, and a screen.
 
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
-use ramus_engine::{Engine, EngineError, Resumed, Session};
+use ramus_engine::{Engine, EngineError, Resumed, Session, prices};
+use ramus_model::usage::Prices;
 use ramus_model::{BlobHash, Log, Seq};
 use ramus_store::{JsonlStore, Location, Residence, Terminal};
 
@@ -14,6 +16,9 @@ use crate::render::quantity;
 use crate::screen::Screen;
 use crate::target::Target;
 use crate::terminal;
+
+/// How long a command waits for the prompt history at its end.
+const HISTORY_PATIENCE: Duration = Duration::from_secs(1);
 
 /// One run of a command.
 pub(crate) struct Invocation<'s> {
@@ -107,6 +112,23 @@ impl<'s> Invocation<'s> {
             Ok(()) => Ok(()),
             Err(error) => self.screen.warn(&format!("this terminal is not remembered: {error}")),
         }
+    }
+
+    /// Reads what models cost, for a command that tells it in passing: a file of the user's that makes no sense is told
+    /// and left out.
+    pub(crate) fn prices(&mut self) -> anyhow::Result<Prices> {
+        match self.home.prices() {
+            Ok(prices) => Ok(prices),
+            Err(error) => {
+                self.screen.warn(&format!("costs are told without your prices: {error}"))?;
+                Ok(prices::known()?)
+            }
+        }
+    }
+
+    /// Gives the prompt history a moment to store what was said. Trouble with it is told and harms nothing.
+    pub(crate) fn close_history(&mut self) -> anyhow::Result<()> {
+        self.engine.close_history(HISTORY_PATIENCE).iter().try_for_each(|told| self.screen.warn(told))
     }
 
     /// Passes on what was found out about the home.

@@ -16,5 +16,6 @@ pub(crate) mod style;
 pub(crate) mod table;
 mod text;
 pub(crate) mod tree;
+pub(crate) mod usage;
 
 pub(crate) use text::Text;

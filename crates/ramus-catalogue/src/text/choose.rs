@@ -26,7 +26,8 @@ impl Held<'_> {
             let mut statement = connection.prepare(
                 "SELECT session.file, id, cwd, tags, project_root, project_remote, archived_at IS NOT NULL,
                         forked_session IS NOT NULL, is_starred, residence = 1,
-                        session.is_damaged, unreadable, located, coalesce(text.is_damaged, 0)
+                        session.is_damaged, unreadable, located, coalesce(text.is_damaged, 0),
+                        project_git
                      FROM session LEFT JOIN text USING (file) WHERE residence <> 0 ORDER BY name",
             )?;
             let mut chosen = Chosen::default();
@@ -45,6 +46,7 @@ impl Held<'_> {
                     cwd: text(2)?,
                     project_root: text(4)?,
                     project_remote: text(5)?,
+                    project_git: text(14)?,
                     tags: &tags,
                     archived: row.get(6)?,
                     fork: row.get(7)?,

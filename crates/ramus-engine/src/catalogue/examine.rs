@@ -12,7 +12,7 @@ use ramus_store::{Location, LogStore, Residence, Stamped, StoreError};
 
 use super::record::{residence_of, row_of, usage_of};
 use crate::error::EngineError;
-use crate::session::{KnownOrigins, Session, header_of, load_among, unknown};
+use crate::session::{KnownOrigins, Session, load_among, unknown};
 use crate::verb::survey::Survey;
 
 /// From this length on a log is not read again because something was added.
@@ -53,7 +53,7 @@ impl Task {
 
     fn read(&self, store: &Arc<dyn LogStore>, at: &Location, known: KnownOrigins<'_>) -> Result<Read, EngineError> {
         if at.residence == Residence::Base {
-            return Ok(Read { row: base_row(store, at)?, ..Read::default() });
+            return read_base(store, at, known);
         }
         let is_as_known = match &self.row {
             Some(row) => tail_of(store, at, row.known_end)? == Some(row.tail),
@@ -123,11 +123,23 @@ impl Read {
     }
 }
 
-/// Bases are not listed; that forks stand on them is all there is to know.
-fn base_row(store: &Arc<dyn LogStore>, at: &Location) -> Result<Row, EngineError> {
-    let header = header_of(store.as_ref(), at)?;
-    let id = header.map_or_else(|| at.id.to_string(), |header| header.id.to_string());
-    Ok(Row { id, usage: "{}".into(), tags: "[]".into(), metadata: "{}".into(), ..Row::default() })
+/// Bases are not listed. That forks stand on them, and what their answers used, is all there is to know.
+fn read_base(store: &Arc<dyn LogStore>, at: &Location, known: KnownOrigins<'_>) -> Result<Read, EngineError> {
+    let session = load_among(store, at.clone(), Depth::Envelope, known)?;
+    let answers = Answers::All(session.survey()?.answers);
+    let created = session.log().header().map(|header| header.timestamp.clone()).unwrap_or_default();
+    let row = Row {
+        id: session.id().to_string(),
+        cwd: session.cwd().to_owned(),
+        parent: session.lineage().parent.map(|id| id.to_string()),
+        created_millis: time::parse(&created).unwrap_or_default(),
+        created,
+        usage: "{}".into(),
+        tags: "[]".into(),
+        metadata: "{}".into(),
+        ..Row::default()
+    };
+    Ok(Read { row, answers, rests: rests_of(&session), ..Read::default() })
 }
 
 /// The checksum of the last bytes before `end`; none when the line before it has no end, or the log does not reach there.

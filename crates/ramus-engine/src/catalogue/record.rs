@@ -1,17 +1,16 @@
 //! What a list shows of a session, as a row and back. The invariant: nothing is lost on the way.
 
 use ramus_catalogue::Row;
+use ramus_model::usage::UsageTotals;
 use ramus_model::{EntryId, Origin, Project, SessionId};
 use ramus_store::{Location, LogStore, Residence};
 
-use crate::verb::info::{GitState, Lineage, SessionInfo, SessionStatus, UsageTotals, Workspace};
+use crate::verb::info::{GitState, Lineage, SessionInfo, SessionStatus, Workspace};
 
 /// Fills in the columns about a session. Those about its file are the caller's.
 pub(crate) fn row_of(info: &SessionInfo, created_millis: Option<i64>) -> Row {
     let project = info.project.as_ref();
     let text = |text: &str| Some(text.to_owned());
-    let usage = &info.usage;
-    let tokens = usage.tokens();
     Row {
         id: info.id.to_string(),
         cwd: info.cwd.clone(),
@@ -26,9 +25,9 @@ pub(crate) fn row_of(info: &SessionInfo, created_millis: Option<i64>) -> Row {
         metadata: to_json(&info.metadata),
         messages: info.messages as u64,
         entries: info.entries as u64,
-        usage: to_json(usage),
-        cost: Some(usage.cost_micros).filter(|cost| *cost > 0 || tokens == 0),
-        tokens,
+        usage: to_json(&info.usage),
+        cost: info.usage.reported(),
+        tokens: info.usage.tokens.sum(),
         last_prompt_tokens: info.last_prompt_tokens,
         last_completion_tokens: info.last_completion_tokens,
         provider: info.provider.clone(),

@@ -28,7 +28,7 @@ pub(crate) enum Standing {
 pub(crate) struct Place<'a> {
     directory: String,
     project: Option<Project>,
-    look: Box<dyn Fn(&str) -> Presence + 'a>,
+    look: Box<dyn Fn(&str) -> Presence + Send + 'a>,
     seen: HashMap<String, Presence>,
 }
 
@@ -40,7 +40,7 @@ impl Place<'static> {
 }
 
 impl<'a> Place<'a> {
-    pub(crate) fn new(directory: &str, project: Option<Project>, look: impl Fn(&str) -> Presence + 'a) -> Self {
+    pub(crate) fn new(directory: &str, project: Option<Project>, look: impl Fn(&str) -> Presence + Send + 'a) -> Self {
         Self { directory: directory.to_owned(), project, look: Box::new(look), seen: HashMap::new() }
     }
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use ramus_model::message::Message;
+use ramus_model::usage::UsageTotals;
 use ramus_model::{EntryId, Origin, Project, Role, Seq, SessionId, time};
 use ramus_store::{Health, Residence, Runner};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
@@ -131,29 +131,6 @@ pub struct GitState {
     pub commit: Option<String>,
     /// Whether it has changes.
     pub dirty: Option<bool>,
-}
-
-/// Tokens and cost, added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct UsageTotals {
-    /// Prompt tokens that were not cached.
-    pub input: u64,
-    /// Tokens of answers.
-    pub output: u64,
-    /// Prompt tokens read from a cache.
-    pub cache_read: u64,
-    /// Prompt tokens written to a cache.
-    pub cache_write: u64,
-    /// Millionths of a US dollar.
-    pub cost_micros: u64,
-}
-
-impl UsageTotals {
-    /// Returns all tokens, cached or not.
-    pub fn tokens(&self) -> u64 {
-        [self.output, self.cache_read, self.cache_write].into_iter().fold(self.input, u64::saturating_add)
-    }
 }
 
 impl Engine {

@@ -71,7 +71,7 @@ impl Engine {
     /// Lists sessions; files that cannot be read are named, not dropped.
     pub fn list(&self, filter: &Filter) -> Result<Listing, EngineError> {
         let key = filter.sort.key;
-        let mut place = place(filter);
+        let mut place = filter.directory.place();
         let mut listing = self.consult(&mut |held, _| {
             let after = match &filter.cursor {
                 None => None,
@@ -125,11 +125,13 @@ impl Engine {
     }
 }
 
-/// The directory that a filter is about, if it is about one.
-fn place(filter: &Filter) -> Option<Place<'static>> {
-    match &filter.directory {
-        WhichDirectory::All => None,
-        WhichDirectory::One(cwd) => Some(Place::of(cwd)),
+impl WhichDirectory {
+    /// Looks at the directory that this is about, if it is about one.
+    pub(crate) fn place(&self) -> Option<Place<'static>> {
+        match self {
+            Self::All => None,
+            Self::One(cwd) => Some(Place::of(cwd)),
+        }
     }
 }
 

@@ -30,13 +30,16 @@ impl Say {
 }
 
 impl Engine {
-    /// Appends one text message to the leaf.
+    /// Appends one text message to the leaf. What a person says is remembered in the prompt history, if there is one.
     pub fn say(&self, session: &mut Session, say: Say) -> Result<Written, EngineError> {
         let model = match say.role.as_str() {
             "assistant" => session.context(session.log().leaf())?.state.models.remove("default"),
             "user" | "system" => None,
             other => return Err(EngineError::Invalid(format!("{other:?} cannot say anything"))),
         };
+        if say.role == "user" {
+            self.record_prompt(session, &say.text);
+        }
         let message = self.text_message(&say, model.as_deref());
         let draft = Draft::new(Body::new("message", [("message", message)]));
         let appended = self.append(session, &[draft], &Cursor::Leaf)?;

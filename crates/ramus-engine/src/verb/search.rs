@@ -10,10 +10,14 @@ mod origin;
 mod scan;
 mod spot;
 
+use std::sync::{Mutex, PoisonError};
+
+use ramus_model::Project;
 use ramus_model::search::{Query, SessionFacts};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::project::{Place, Standing};
 use crate::verb::list::WhichDirectory;
 pub use hit::Hit;
 pub(crate) use hit::restored;
@@ -66,24 +70,27 @@ pub struct IndexState {
     pub sessions: usize,
 }
 
-/// What is looked for, and which directories that is about.
+/// What is looked for, and which directory that is about.
 struct Sought<'s> {
     search: &'s Search,
-    directories: Option<Vec<String>>,
+    place: Option<Mutex<Place<'static>>>,
 }
 
 impl Sought<'_> {
     /// Says whether a session is one of those that are searched.
     fn admits(&self, session: &SessionFacts<'_>) -> bool {
-        let is_here = self.directories.as_ref().is_none_or(|all| all.iter().any(|cwd| cwd == session.cwd));
-        is_here && self.search.query.admits(session)
+        self.search.query.admits(session)
+            && self.place.as_ref().is_none_or(|place| {
+                // Whoever died holding it had only looked at directories.
+                is_at(session, &mut place.lock().unwrap_or_else(PoisonError::into_inner))
+            })
     }
 }
 
 impl Engine {
     /// Searches the sessions of the home, with the index where there is one.
     pub fn search(&self, search: &Search) -> Result<Hits, EngineError> {
-        match indexed::home(self, &self.sought(search))? {
+        match indexed::home(self, &Self::sought(search))? {
             Some(hits) => Ok(hits),
             None => self.search_by_scan(search),
         }
@@ -91,15 +98,26 @@ impl Engine {
 
     /// Searches the sessions of the home by reading all of them: what an index must agree with.
     pub fn search_by_scan(&self, search: &Search) -> Result<Hits, EngineError> {
-        scan::home(&self.store, &self.sought(search))
+        scan::home(&self.store, &Self::sought(search))
     }
 
     /// Searches one session: everything it shows, what it shares with its origin included.
     pub fn search_session(&self, reference: &str, cwd: &str, search: &Search) -> Result<Hits, EngineError> {
-        scan::session(&self.open(reference, cwd)?, &self.sought(search))
+        scan::session(&self.open(reference, cwd)?, &Self::sought(search))
     }
 
-    fn sought<'s>(&self, search: &'s Search) -> Sought<'s> {
-        Sought { search, directories: self.directories(&search.directory) }
+    fn sought<'s>(search: &'s Search) -> Sought<'s> {
+        Sought { search, place: search.directory.place().map(Mutex::new) }
     }
+}
+
+/// Says whether a session belongs to a place, or moved there.
+fn is_at(session: &SessionFacts<'_>, place: &mut Place<'_>) -> bool {
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let project = known(session.project_root).map(|root| Project {
+        root,
+        remote: known(session.project_remote),
+        git: known(session.project_git),
+    });
+    place.standing(session.cwd, project.as_ref()) != Standing::Elsewhere
 }

@@ -3,12 +3,12 @@
 use ramus_catalogue::Answer;
 use ramus_model::json::Raw;
 use ramus_model::message::{Glance, Message};
-use ramus_model::{Kind, Lines as _, Role, Seq};
+use ramus_model::usage::{ModelName, UsageTotals};
+use ramus_model::{Kind, Lines as _, Record, Role, Seq};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::EngineError;
 use crate::session::Session;
-use crate::verb::info::UsageTotals;
 
 /// What one pass over the messages of a session finds.
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(crate) struct Survey {
     pub(crate) messages: usize,
     pub(crate) usage: UsageTotals,
     pub(crate) newest: Option<i64>,
-    /// The answers in the session's own log.
+    /// The answers in the session's own log, replaced ones included: they cost what they cost.
     pub(crate) answers: Vec<Answer>,
 }
 
@@ -29,73 +29,66 @@ impl Session {
 
     /// Goes on behind the first `known` entries.
     pub(crate) fn survey_more(&self, survey: &mut Survey, known: usize) -> Result<(), EngineError> {
+        let log = self.log();
         let lines = self.lines();
-        let shared = self.log().len() - self.log().own_len();
-        for seq in self.log().visible().skip_while(|seq| seq.number() as usize <= known) {
-            let Some(record) = self.log().record(seq).filter(|record| record.kind == Kind::Message) else { continue };
-            survey.messages += 1;
-            if !matches!(record.role, Role::User | Role::Assistant) {
+        let shared = log.len() - log.own_len();
+        for seq in log.seqs().skip(known).filter(|seq| log.is_original(*seq) && log.belongs(*seq)) {
+            let Some(record) = log.record(seq).filter(|record| record.kind == Kind::Message) else { continue };
+            let is_visible = Record::is_visible(record);
+            let is_own = seq.number() as usize > shared;
+            survey.messages += usize::from(is_visible);
+            if !matches!(record.role, Role::User | Role::Assistant) || !(is_visible || is_own) {
                 continue;
             }
-            let Some(place) = self.log().place(seq) else { continue };
+            let Some(place) = log.place(seq) else { continue };
             let line = lines.line(place)?;
             let Some(glance) = Raw::parse(&line).and_then(Message::glance) else { continue };
-            survey.newest = survey.newest.max(glance.timestamp.or(glance.written));
-            let Some(answer) = answer(seq, self.log().id(seq), &glance) else { continue };
-            survey.usage.add(&glance);
-            if seq.number() as usize > shared {
-                survey.answers.push(answer);
+            if is_visible {
+                survey.newest = survey.newest.max(glance.timestamp.or(glance.written));
+                survey.count(&glance);
+            }
+            if is_own {
+                survey.answers.extend(answer(seq, log.id(seq), &glance));
             }
         }
         Ok(())
     }
 }
 
-impl UsageTotals {
-    /// Adds up numbers that come from files, which can be any.
-    fn add(&mut self, glance: &Glance) {
-        let Some(usage) = glance.answer.as_ref().and_then(|answer| answer.usage) else { return };
-        let parts = [
-            (&mut self.input, usage.input),
-            (&mut self.output, usage.output),
-            (&mut self.cache_read, usage.cache_read),
-            (&mut self.cache_write, usage.cache_write),
-            (&mut self.cost_micros, usage.cost_micros),
-        ];
-        for (total, part) in parts {
-            *total = total.saturating_add(part);
+impl Survey {
+    fn count(&mut self, glance: &Glance) {
+        if let Some((answer, usage)) = glance.answer.as_ref().and_then(|answer| Some((answer, answer.usage?))) {
+            self.usage.add(&ModelName::of(answer), &usage);
         }
     }
 }
 
+/// What the catalogue keeps of an answer.
 fn answer(seq: Seq, id: &str, glance: &Glance) -> Option<Answer> {
     let answer = glance.answer.as_ref()?;
     let usage = answer.usage?;
     let millis = glance.timestamp.or(glance.written);
+    // As far as the columns of a database reach.
+    let count = |number: u64| number.min(i64::MAX as u64);
+    let known = format!("{:?}\0{:?}\0{id}\0{millis:?}\0{usage:?}", answer.provider, answer.model);
     Some(Answer {
         seq: u64::from(seq.number()),
         millis,
         provider: answer.provider.clone(),
         model: answer.model.clone(),
-        input: usage.input,
-        output: usage.output,
-        cache_read: usage.cache_read,
-        cache_write: usage.cache_write,
-        // Programs that do not know the price write 0.
-        cost_micros: Some(usage.cost_micros).filter(|cost| *cost > 0 || usage.tokens() == 0),
-        identity: identity(id, glance, millis),
+        input: count(usage.input),
+        output: count(usage.output),
+        cache_read: count(usage.cache_read),
+        cache_write: count(usage.cache_write),
+        cost_micros: usage.cost_micros.map(count),
+        identity: hash(&known),
+        response: answer.response.as_deref().map(hash),
     })
 }
 
-/// What copies of an answer have in common: what the provider called it, or else everything that is known of it.
-fn identity(id: &str, glance: &Glance, millis: Option<i64>) -> i64 {
-    let answer = glance.answer.as_ref();
-    let model = answer.and_then(|answer| answer.model.as_deref()).unwrap_or_default();
-    let told = match &glance.response {
-        Some(response) => format!("response\0{model}\0{response}"),
-        None => format!("entry\0{model}\0{id}\0{millis:?}\0{:?}", answer.and_then(|answer| answer.usage)),
-    };
+/// Sixty-four bits are enough to tell answers apart: among a billion of them two are alike by chance once in forty homes.
+fn hash(text: &str) -> i64 {
     let mut bytes = [0; 8];
-    bytes.iter_mut().zip(Sha256::digest(told)).for_each(|(to, from)| *to = from);
+    bytes.iter_mut().zip(Sha256::digest(text)).for_each(|(to, from)| *to = from);
     i64::from_le_bytes(bytes)
 }

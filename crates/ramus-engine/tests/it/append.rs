@@ -312,7 +312,7 @@ fn huge_numbers_of_tokens_are_only_numbers() {
         let mut session = home.session();
         let huge = r#"{"type":"message","message":{"role":"assistant","content":[],"usage":{"input":18446744073709551615,"output":18446744073709551615,"cacheRead":18446744073709551615,"cost":{"total":1e300}}}}"#;
         home.engine.append(&mut session, &drafts(&[huge.to_owned(), huge.to_owned()]), &Cursor::Leaf).unwrap();
-        assert_eq!(session.info().unwrap().usage.input, u64::MAX, "{}", home.name);
+        assert_eq!(session.info().unwrap().usage.tokens.input, u64::MAX, "{}", home.name);
         session.messages(session.log().leaf(), None, None).unwrap();
     }
 }

@@ -22,3 +22,4 @@ mod segment;
 mod shared;
 mod sidecar;
 mod tag;
+mod usage;

@@ -74,6 +74,8 @@ pub struct SessionFacts<'s> {
     pub project_root: &'s str,
     /// Where the repository comes from.
     pub project_remote: &'s str,
+    /// The git directory of the repository.
+    pub project_git: &'s str,
     /// The tags.
     pub tags: &'s [String],
     /// Whether it is archived.

@@ -11,7 +11,8 @@ use crate::render::{Text, json, quantity, style};
 
 const EXAMPLES: &str = "\
 Only sessions of the home can be deleted. What sessions that were forked from it show of it is kept for them, and goes \
-with the last of them; everything else is gone. Sessions that it spawned stay unless --cascade is given. On a terminal \
+with the last of them; everything else is gone, except that what was asked in it stays in the prompt history unless \
+--history is given; that forgets prompts of the same text and directory, also when they were asked elsewhere. Sessions that it spawned stay unless --cascade is given. On a terminal \
 you are asked; everywhere else --yes is needed.
 
 Examples:
@@ -33,6 +34,9 @@ pub(crate) struct Delete {
     /// Keep the sessions that it spawned; this is what happens anyway
     #[arg(long, conflicts_with = "cascade")]
     orphan: bool,
+    /// Forget what was asked in it too
+    #[arg(long)]
+    history: bool,
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
@@ -44,7 +48,10 @@ impl Delete {
         if !self.dry_run && !self.yes && !confirm(invocation, &session)? {
             return Err(Refusal::invalid("nothing was deleted").into());
         }
+        let prompts = if self.history { invocation.engine.prompts_of(&session)? } else { Vec::new() };
         let deleted = invocation.engine.delete(&session, self.children(), self.dry_run)?;
+        // Last: a session that could not be deleted keeps its prompts.
+        let forgotten = invocation.engine.forget_prompts(&prompts, self.dry_run)?;
         if invocation.screen.wants_json() {
             let ids = |ids: &[SessionId]| -> Vec<String> { ids.iter().map(ToString::to_string).collect() };
             let kept = deleted
@@ -59,13 +66,14 @@ impl Delete {
                     "snapshots": 0,
                     "bytes": deleted.removed.bytes,
                     "workspace": null,
+                    "prompts": forgotten,
                 },
                 "children": ids(&deleted.children),
                 "kept": kept.collect::<Vec<_>>(),
                 "dry_run": self.dry_run,
             })))?;
         } else {
-            self.tell(invocation, &deleted)?;
+            self.tell(invocation, &deleted, forgotten)?;
         }
         Ok(Exit::Done)
     }
@@ -74,7 +82,7 @@ impl Delete {
         if self.cascade && !self.orphan { Children::Cascade } else { Children::Orphan }
     }
 
-    fn tell(&self, invocation: &mut Invocation<'_>, deleted: &Deleted) -> anyhow::Result<()> {
+    fn tell(&self, invocation: &mut Invocation<'_>, deleted: &Deleted, forgotten: usize) -> anyhow::Result<()> {
         let mut text = Text::new();
         for file in &deleted.removed.files {
             text.plain(&file.display().to_string()).end();
@@ -88,6 +96,10 @@ impl Delete {
             let forks = quantity::count(base.forks.len(), "session was forked from it", "sessions were forked from it");
             let keep = if self.dry_run { "would keep" } else { "kept" };
             text.plain(&format!("{forks}: {keep} {} that they show", quantity::size(base.bytes))).end();
+        }
+        if self.history {
+            let prompts = quantity::count(forgotten, "prompt", "prompts");
+            text.plain(&format!("{} {prompts}", if self.dry_run { "would forget" } else { "forgot" })).end();
         }
         if deleted.blobs > 0 {
             let count = usize::try_from(deleted.blobs).unwrap_or(usize::MAX);

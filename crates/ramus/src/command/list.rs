@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use ramus_engine::{Filter, Listing, SessionInfo, Sort, SortKey, WhichDirectory};
+use ramus_model::usage::Prices;
 use serde_json::{Map, Value, json};
 
 use crate::cli::how_many;
@@ -161,7 +162,8 @@ impl List {
             invocation.screen.warn(&format!("session {session} cannot be read: {reason}"))?;
         }
         if invocation.screen.wants_json() {
-            return invocation.screen.json(to_json(listing));
+            let prices = invocation.prices()?;
+            return invocation.screen.json(to_json(listing, &prices));
         }
         let text = self.told(invocation, listing)?;
         invocation.screen.text(&text)
@@ -256,8 +258,8 @@ fn unique_of(unique: &HashMap<&str, usize>, info: &SessionInfo) -> usize {
     unique.get(info.id.as_str()).copied().unwrap_or(short_id::SHOWN)
 }
 
-fn to_json(listing: &Listing) -> Map<String, Value> {
-    let sessions: Vec<_> = listing.sessions.iter().map(json::session).collect();
+fn to_json(listing: &Listing, prices: &Prices) -> Map<String, Value> {
+    let sessions: Vec<_> = listing.sessions.iter().map(|info| json::session(info, prices)).collect();
     let unreadable = listing.unreadable.iter().map(|(session, reason)| json!({"session": session, "reason": reason}));
     json::members(json!({
         "sessions": sessions,

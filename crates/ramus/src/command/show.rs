@@ -93,7 +93,7 @@ impl Show {
         info: &SessionInfo,
         selection: &Selection,
     ) -> anyhow::Result<usize> {
-        let mut object = json::session(info);
+        let mut object = json::session(info, &invocation.prices()?);
         object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
         object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
         let head = json::members(json!({"session": object, "next_cursor": selection.next_cursor}));
@@ -117,12 +117,13 @@ impl Show {
         info: &SessionInfo,
         selection: &Selection,
     ) -> anyhow::Result<usize> {
+        let cost = info.usage.cost(&invocation.prices()?);
         let screen = &mut invocation.screen;
         let conversation = Conversation::new(session, screen.width(), screen.is_terminal());
         let on_path = |leaf: &&EntryId| session.leaf().as_ref() != Some(leaf);
         let branches = session.leaves().iter().filter(on_path).count();
         let mut text = Text::new();
-        conversation.header(&mut text, info, branches);
+        conversation.header(&mut text, info, branches, cost);
         screen.text(&text)?;
         let mut unreadable = 0;
         for (at, entry) in selection.entries.iter().enumerate() {

@@ -2,10 +2,11 @@
 
 use ramus_engine::{Session, SessionInfo, SessionStatus};
 use ramus_model::message::{Message, Part};
+use ramus_model::usage::Cost;
 use ramus_model::{Kind, Role, Seq};
 
 use super::glyphs::{self, Glyphs};
-use super::{Text, preview, quantity, short_id, style, table};
+use super::{Text, preview, quantity, short_id, style, table, usage};
 
 /// How far what is said is indented.
 const INDENT: usize = 2;
@@ -43,7 +44,7 @@ impl Conversation {
     }
 
     /// Writes what a session is.
-    pub(crate) fn header(&self, text: &mut Text, info: &SessionInfo, branches: usize) {
+    pub(crate) fn header(&self, text: &mut Text, info: &SessionInfo, branches: usize, cost: Cost) {
         if info.starred {
             text.styled(style::LABEL, self.glyphs.star).plain(" ");
         }
@@ -57,7 +58,7 @@ impl Conversation {
             facts.push(format!("running (process {})", runner.pid));
         }
         facts.extend(info.model.clone());
-        facts.extend(quantity::money(info.usage.cost_micros));
+        facts.extend((cost.micros != Some(0) || cost.unpriced > 0).then(|| usage::cost(cost)));
         if info.updated_millis > 0 {
             facts.push(format!("updated {}", quantity::ago(info.updated_millis)));
         }

@@ -1,6 +1,7 @@
 //! What programs are told: sessions, messages and entries as JSON objects.
 
 use ramus_engine::{Forked, Session, SessionInfo, View, Written};
+use ramus_model::usage::Prices;
 use ramus_model::{EntryId, Origin};
 use ramus_store::Residence;
 use serde_json::{Map, Value, json};
@@ -14,8 +15,9 @@ pub(crate) fn members(value: Value) -> Map<String, Value> {
 }
 
 /// A session as lists show it. What this version does not keep track of is null, zero or empty.
-pub(crate) fn session(info: &SessionInfo) -> Map<String, Value> {
-    let usage = &info.usage;
+pub(crate) fn session(info: &SessionInfo, prices: &Prices) -> Map<String, Value> {
+    let tokens = &info.usage.tokens;
+    let cost = info.usage.cost(prices);
     members(json!({
         "id": info.id.as_str(),
         "path": info.path,
@@ -41,12 +43,13 @@ pub(crate) fn session(info: &SessionInfo) -> Map<String, Value> {
         "last_prompt_tokens": info.last_prompt_tokens,
         "last_completion_tokens": info.last_completion_tokens,
         "usage": {
-            "input": usage.input,
-            "output": usage.output,
-            "cache_read": usage.cache_read,
-            "cache_write": usage.cache_write,
+            "input": tokens.input,
+            "output": tokens.output,
+            "cache_read": tokens.cache_read,
+            "cache_write": tokens.cache_write,
         },
-        "cost_micros": usage.cost_micros,
+        "cost_micros": cost.micros,
+        "unpriced": cost.unpriced,
         "summary": {"additions": 0, "deletions": 0, "files": 0},
         "share": null,
         "revert": null,

@@ -33,7 +33,7 @@ pub(crate) fn sessions(text: &mut Text, rows: &[Row<'_>], directories: Directori
     let id_width = widest(rows, |row| short_id::shown(row.info.id.as_str(), row.unique).to_owned(), usize::MAX);
     let model_width = widest(rows, |row| model(row.info), WIDEST_MODEL).max("MODEL".len());
     let directory_width = match directories {
-        Directories::Shown => widest(rows, |row| directory(row.info), WIDEST_DIRECTORY).max("DIRECTORY".len()),
+        Directories::Shown => widest(rows, |row| directory(&row.info.cwd), WIDEST_DIRECTORY).max("DIRECTORY".len()),
         Directories::Hidden => 0,
     };
     let before = id_width + UPDATED + MESSAGES + model_width + 8;
@@ -57,7 +57,7 @@ pub(crate) fn sessions(text: &mut Text, rows: &[Row<'_>], directories: Directori
         text.padded(style::DIM, &clean::cut(&model(info), model_width), model_width).plain("  ");
         text.padded(title_style(info), &title(info, title_width), title_width).plain("  ");
         if directories == Directories::Shown {
-            text.styled(style::DIM, &clean::cut(&directory(info), directory_width));
+            text.styled(style::DIM, &clean::cut(&directory(&info.cwd), directory_width));
         }
         text.end();
     }
@@ -97,14 +97,14 @@ fn model(info: &SessionInfo) -> String {
     clean::one_line(model.split_once('/').map_or(model, |(_, name)| name))
 }
 
-/// The directory, with `~` for the user's own.
-fn directory(info: &SessionInfo) -> String {
+/// A directory, with `~` for the user's own.
+pub(crate) fn directory(cwd: &str) -> String {
     let home = std::env::home_dir().filter(|home| home.is_absolute() && home != Path::new("/"));
-    let relative = home.and_then(|home| Path::new(&info.cwd).strip_prefix(home).ok().map(Path::to_owned));
+    let relative = home.and_then(|home| Path::new(cwd).strip_prefix(home).ok().map(Path::to_owned));
     let shown = match relative {
         Some(relative) if relative.as_os_str().is_empty() => "~".to_owned(),
         Some(relative) => format!("~/{}", relative.display()),
-        None => info.cwd.clone(),
+        None => cwd.to_owned(),
     };
     clean::one_line(&shown)
 }

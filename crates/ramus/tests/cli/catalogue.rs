@@ -125,7 +125,7 @@ fn a_disk_without_room_for_the_catalogue_still_has_answers() {
     shell.args(["-c", &limited]).current_dir(world.path("project")).env_clear();
     shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = shell.output().unwrap();
-    drop(command.stdin(Stdio::null()));
+    command.stdin(Stdio::null());
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(listed(&answer), read(&world));
     let told = String::from_utf8(output.stderr).unwrap();

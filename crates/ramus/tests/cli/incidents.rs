@@ -270,7 +270,11 @@ fn a_full_disk_names_the_file_and_the_space_that_is_left() {
     ]);
     command.env_clear().env("RAMUS_HOME", world.path("home")).env("HOME", world.path("user"));
     let output = command.current_dir(world.path("project")).output().unwrap();
-    let said: Value = serde_json::from_slice(&output.stderr).unwrap();
+    // What was asked could not be remembered either, which is told first.
+    let lines: Vec<Value> =
+        std::str::from_utf8(&output.stderr).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [warned, said] = &lines[..] else { panic!("{lines:?}") };
+    assert!(warned["warning"].as_str().unwrap().contains("not in the history"), "{warned}");
     assert_eq!((output.status.code(), said["error"]["kind"].as_str()), (Some(1), Some("full")), "{said}");
     let message = said["error"]["message"].as_str().unwrap();
     assert!(message.contains(&path) && message.contains("bytes free"), "{message}");

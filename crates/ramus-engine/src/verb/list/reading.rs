@@ -6,7 +6,7 @@ use ramus_catalogue::{After, SortKey, SortValue};
 use ramus_model::Depth;
 use ramus_store::{Location, Residence, StoreError};
 
-use super::{Filter, Listing, cursor, place};
+use super::{Filter, Listing, cursor};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::project::{Place, Standing};
@@ -24,7 +24,7 @@ impl Engine {
     pub fn list_by_reading(&self, filter: &Filter) -> Result<Listing, EngineError> {
         let mut listing = Listing::default();
         let mut listed = Vec::new();
-        let mut place = place(filter);
+        let mut place = filter.directory.place();
         let known = self.store.list()?;
         for location in &known {
             let read = |known: KnownOrigins<'_>| {
@@ -141,15 +141,13 @@ fn compare(a: &(SortValue, String, String), b: &(SortValue, String, String)) -> 
 
 fn value_of(info: &SessionInfo, key: SortKey) -> SortValue {
     let usage = &info.usage;
-    let tokens = usage.tokens();
     let number = |number: u64| SortValue::Number(i64::try_from(number).unwrap_or(i64::MAX));
     match key {
         SortKey::Updated => SortValue::Number(info.updated_millis),
         SortKey::Created => SortValue::Number(ramus_model::time::parse(&info.created).unwrap_or_default()),
         SortKey::Title => SortValue::Text(info.title.to_lowercase()),
         SortKey::Messages => number(info.messages as u64),
-        SortKey::Cost if usage.cost_micros == 0 && tokens > 0 => SortValue::Number(-1),
-        SortKey::Cost => number(usage.cost_micros),
-        SortKey::Tokens => number(tokens),
+        SortKey::Cost => usage.reported().map_or(SortValue::Number(-1), number),
+        SortKey::Tokens => number(usage.tokens.sum()),
     }
 }

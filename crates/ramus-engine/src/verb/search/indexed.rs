@@ -69,7 +69,7 @@ fn ask(engine: &Engine, held: &Held<'_>, sought: &Sought<'_>, wrong: &HashSet<St
     // It is made anew, the next time something is looked for.
     held.forget_text(&lying)?;
     except.extend(&lying);
-    let is_chosen = search.query.is_about_sessions() || sought.directories.is_some();
+    let is_chosen = search.query.is_about_sessions() || sought.place.is_some();
     let mut chosen = if is_chosen { held.choose(&|facts| sought.admits(facts))? } else { held.choose_all()? };
     let files = is_chosen.then(|| std::mem::take(&mut chosen.files));
     let (proposals, total) = held.propose(&Ask { query: &search.query, files, except, limit: search.limit })?;

@@ -115,6 +115,7 @@ impl About {
             cwd: &self.cwd,
             project_root: self.project.as_ref().map_or("", |project| &project.root),
             project_remote: self.project.as_ref().and_then(|project| project.remote.as_deref()).unwrap_or_default(),
+            project_git: self.project.as_ref().and_then(|project| project.git.as_deref()).unwrap_or_default(),
             tags: &self.tags,
             archived: self.archived,
             fork: self.fork,

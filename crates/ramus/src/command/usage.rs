@@ -1,0 +1,135 @@
+//! `usage`: tokens and cost by day, model, project or session.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use ramus_engine::{UsageBy, UsageQuery, UsageReport, UsageRow, WhichDirectory};
+use ramus_model::time::{Day, Zone};
+use ramus_model::usage::{Cost, Prices, UsageTotals};
+use serde_json::{Map, Value, json};
+
+use crate::failure::{Exit, Refusal};
+use crate::invocation::Invocation;
+use crate::render::json;
+use crate::render::usage as table;
+
+const EXAMPLES: &str = "\
+What an answer cost is what its log reports, else what the price table says about its model, else unknown: `?`, never 0. \
+Every answer counts once, however many copies and forks of its session there are. Days are those of the local time zone \
+(TZ). A DAY is YYYY-MM-DD, today, yesterday, or 7d for seven days ago; both ends count.
+
+`prices.toml` in the home overrides and extends the price table: dollars per million tokens, as in
+  [prices.openai]
+  \"gpt-9\" = { input = 1.25, output = 10, cache_read = 0.125 }
+
+Examples:
+  ramus usage
+  ramus usage --by model --since 30d
+  ramus usage --by session --cwd . --json | jq '.rows[] | select(.unpriced > 0)'";
+
+/// Tell tokens and cost
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Usage {
+    /// What a row is about
+    #[arg(long, value_enum, default_value_t)]
+    by: By,
+    /// Count only answers of this day and later
+    #[arg(long, value_name = "DAY")]
+    since: Option<String>,
+    /// Count only answers of this day and earlier
+    #[arg(long, value_name = "DAY")]
+    until: Option<String>,
+    /// Count only the sessions of this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "all")]
+    cwd: Option<PathBuf>,
+    /// Count the sessions of all directories; this is what happens anyway
+    #[arg(long)]
+    all: bool,
+}
+
+/// What a row is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum By {
+    #[default]
+    Day,
+    Model,
+    Project,
+    Session,
+}
+
+impl Usage {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let zone = Zone::from(jiff::tz::TimeZone::system());
+        let day = |text: &Option<String>| text.as_deref().map(|text| read_day(&zone, text)).transpose();
+        let prices = invocation.home.prices()?;
+        let query = UsageQuery {
+            by: match self.by {
+                By::Day => UsageBy::Day,
+                By::Model => UsageBy::Model,
+                By::Project => UsageBy::Project,
+                By::Session => UsageBy::Session,
+            },
+            directory: match &self.cwd {
+                Some(cwd) => WhichDirectory::One(invocation.directory(cwd)?),
+                None => WhichDirectory::All,
+            },
+            since: day(&self.since)?.map(|day| day.start),
+            until: day(&self.until)?.map(|day| day.end),
+            zone: zone.clone(),
+            prices: &prices,
+        };
+        let report = invocation.engine.usage(&query)?;
+        for (session, reason) in &report.unreadable {
+            invocation.screen.warn(&format!("session {session} cannot be read, what it used is missing: {reason}"))?;
+        }
+        if invocation.screen.wants_json() {
+            invocation.screen.json(to_json(&report, &prices))?;
+        } else {
+            let text = table::report(&report, query.by, &prices, invocation.screen.width());
+            invocation.screen.text(&text)?;
+        }
+        Ok(if report.unreadable.is_empty() { Exit::Done } else { Exit::Partial })
+    }
+}
+
+fn read_day(zone: &Zone, text: &str) -> anyhow::Result<Day> {
+    let now = jiff::Timestamp::now().as_millisecond();
+    let wrong = || Refusal::usage(format!("{text:?} is no day")).hint("say YYYY-MM-DD, today, yesterday, or 7d");
+    Ok(zone.read_day(text, now).ok_or_else(wrong)?)
+}
+
+fn to_json(report: &UsageReport, prices: &Prices) -> Map<String, Value> {
+    let unreadable = report.unreadable.iter().map(|(session, reason)| json!({"session": session, "reason": reason}));
+    json::members(json!({
+        "rows": report.rows.iter().map(row).collect::<Vec<_>>(),
+        "total": figures(&report.total.usage, report.total.cost, Some(report.total.sessions)),
+        "prices_as_of": prices.as_of,
+        "unreadable": unreadable.collect::<Vec<_>>(),
+    }))
+}
+
+fn row(row: &UsageRow) -> Value {
+    let mut members = Map::from_iter([("key".to_owned(), Value::from(row.key.as_str()))]);
+    members.extend(figures(&row.usage, row.cost, Some(row.sessions)));
+    if let Some(session) = &row.session {
+        members.insert("title".into(), session.title.as_str().into());
+        members.insert("own".into(), figures(&row.usage, row.cost, None).into());
+        members.insert("children".into(), figures(&session.children, session.children_cost, None).into());
+    }
+    members.into()
+}
+
+fn figures(usage: &UsageTotals, cost: Cost, sessions: Option<usize>) -> Map<String, Value> {
+    let mut members = json::members(json!({
+        "input": usage.tokens.input,
+        "output": usage.tokens.output,
+        "cache_read": usage.tokens.cache_read,
+        "cache_write": usage.tokens.cache_write,
+        "cost_micros": cost.micros,
+        "unpriced": cost.unpriced,
+        "answers": usage.answers,
+    }));
+    members.extend(sessions.map(|sessions| ("sessions".to_owned(), sessions.into())));
+    members
+}

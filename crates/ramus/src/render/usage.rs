@@ -1,0 +1,119 @@
+//! Tokens and cost as a table.
+
+use ramus_engine::{UsageBy, UsageReport, UsageRow};
+use ramus_model::usage::{Cost, Prices};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{Text, clean, quantity, short_id, style};
+
+const NARROWEST_KEY: usize = 10;
+const WIDEST_KEY: usize = 60;
+
+/// How many models without a price are named.
+const NAMED: usize = 3;
+
+/// Writes a report: a line per row, the total, and what is not known.
+pub(crate) fn report(report: &UsageReport, by: UsageBy, prices: &Prices, width: usize) -> Text {
+    let mut text = Text::new();
+    if report.rows.is_empty() {
+        text.plain("no answers that say what they used").end();
+        return text;
+    }
+    let (name, has_children) = match by {
+        UsageBy::Day => ("DAY", false),
+        UsageBy::Model => ("MODEL", false),
+        UsageBy::Project => ("PROJECT", false),
+        UsageBy::Session => ("SESSION", report.rows.iter().any(has_children)),
+    };
+    let mut head = vec!["INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST"];
+    head.extend(has_children.then_some("CHILDREN"));
+    head.extend((by != UsageBy::Session).then_some("SESSIONS"));
+    let head: Vec<String> = head.into_iter().map(str::to_owned).collect();
+    let cells = |row: &UsageRow| cells(row, has_children, by != UsageBy::Session);
+    let rows: Vec<Vec<String>> = report.rows.iter().map(cells).collect();
+    let total = cells(&report.total);
+    let widths = widths(rows.iter().chain([&head, &total]));
+    let figures: usize = widths.iter().map(|width| width + 2).sum();
+    let ids: Vec<&str> = report.rows.iter().map(|row| row.key.as_str()).collect();
+    let lengths = short_id::unique_lengths(&ids);
+    let keys: Vec<String> = report.rows.iter().zip(lengths).map(|(row, unique)| key(row, unique)).collect();
+    let room = width.saturating_sub(figures).clamp(NARROWEST_KEY, WIDEST_KEY);
+    let widest = keys.iter().map(|key| key.width()).max().unwrap_or_default();
+    let key_width = widest.max(name.len()).min(room);
+    let mut line = |key: &str, cells: &[String], style| {
+        text.padded(style, &clean::cut(key, key_width), key_width);
+        for (cell, width) in cells.iter().zip(&widths) {
+            text.plain("  ").right(style, cell, *width);
+        }
+        text.end();
+    };
+    line(name, &head, style::DIM);
+    keys.iter().zip(&rows).for_each(|(key, cells)| line(key, cells, style::NONE));
+    line("total", &total, style::BOLD);
+    footer(&mut text, report, prices);
+    text
+}
+
+fn has_children(row: &UsageRow) -> bool {
+    row.session.as_ref().is_some_and(|session| session.children.answers > 0)
+}
+
+fn cells(row: &UsageRow, with_children: bool, with_sessions: bool) -> Vec<String> {
+    let tokens = &row.usage.tokens;
+    let counts = [tokens.input, tokens.output, tokens.cache_read, tokens.cache_write];
+    let mut cells: Vec<String> = counts.into_iter().map(quantity::grouped).collect();
+    cells.push(cost(row.cost));
+    if with_children {
+        let of_children = row.session.as_ref().filter(|session| session.children.answers > 0);
+        cells.push(of_children.map_or_else(String::new, |session| cost(session.children_cost)));
+    }
+    if with_sessions {
+        cells.push(quantity::grouped(row.sessions as u64));
+    }
+    cells
+}
+
+/// Writes what something cost: `?` when nobody knows, `$1.20+?` when a part of it is not known.
+pub(crate) fn cost(cost: Cost) -> String {
+    match (cost.micros.map(|micros| quantity::money(micros).unwrap_or_else(|| "$0.00".to_owned())), cost.unpriced) {
+        (None, _) => "?".to_owned(),
+        (Some(money), 0) => money,
+        (Some(money), _) => format!("{money}+?"),
+    }
+}
+
+/// The key as a table tells it: a session by the start of its id and its title.
+fn key(row: &UsageRow, unique: usize) -> String {
+    match &row.session {
+        Some(session) => clean::one_line(&format!("{} {}", short_id::shown(&row.key, unique), session.title)),
+        None => clean::one_line(&row.key),
+    }
+}
+
+fn widths<'r>(rows: impl Iterator<Item = &'r Vec<String>>) -> Vec<usize> {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        widths.resize(widths.len().max(row.len()), 0);
+        widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.width()));
+    }
+    widths
+}
+
+/// Says what the question marks stand for.
+fn footer(text: &mut Text, report: &UsageReport, prices: &Prices) {
+    let unpriced = report.total.cost.unpriced;
+    if unpriced == 0 {
+        return;
+    }
+    let unknown = report.total.usage.unreported.keys().filter(|model| prices.price(model).is_none());
+    let names: Vec<String> = unknown.map(ToString::to_string).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let mut named = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        named.push_str(&format!(" and {more} more"));
+    }
+    let answers = quantity::count(usize::try_from(unpriced).unwrap_or(usize::MAX), "answer", "answers");
+    let known = &prices.as_of;
+    text.styled(style::DIM, &format!("?: {answers} of {named}, whose price is not known (prices of {known})")).end();
+    text.styled(style::DIM, "   name them in prices.toml; `ramus usage --help` shows how").end();
+}
