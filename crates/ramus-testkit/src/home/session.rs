@@ -138,9 +138,7 @@ impl Writer<'_> {
         ));
         if let Kind::Fork(origin) = &request.kind {
             let Origin { session, entry, offset, .. } = origin;
-            self.push(format_args!(
-                r#","forkedFrom":{{"session":"{session}","entry":"{entry}","offset":{offset}}}"#
-            ));
+            self.push(format_args!(r#","forkedFrom":{{"session":"{session}","entry":"{entry}","offset":{offset}}}"#));
             self.parent = Some(entry.clone());
         }
         self.out.push_str("}}\n");
@@ -196,9 +194,7 @@ impl Writer<'_> {
         for (_, fact) in facts.iter().filter(|(wanted, _)| *wanted) {
             self.entry(
                 "custom",
-                format_args!(
-                    r#""customType":"ramus.meta","data":{{"op":"meta","client":"made","set":{{{fact}}}}}}}"#
-                ),
+                format_args!(r#""customType":"ramus.meta","data":{{"op":"meta","client":"made","set":{{{fact}}}}}}}"#),
             );
         }
         // None of these is in the tree.
@@ -222,10 +218,7 @@ impl Writer<'_> {
 
     fn note(&mut self) {
         let text = self.aside(120);
-        self.entry(
-            "custom_message",
-            format_args!(r#""customType":"note","content":"{text}","display":true}}"#),
-        );
+        self.entry("custom_message", format_args!(r#""customType":"note","content":"{text}","display":true}}"#));
     }
 
     fn prompt(&mut self) {
@@ -363,7 +356,8 @@ impl Writer<'_> {
     /// Text that may hold the markers; remembers when it does.
     fn marked_text(&mut self, length: usize) {
         self.text(length);
-        let place = |writer: &Self| Place { session: writer.id.clone(), entry: writer.parent.clone().unwrap_or_default() };
+        let place =
+            |writer: &Self| Place { session: writer.id.clone(), entry: writer.parent.clone().unwrap_or_default() };
         if self.random.below(1_000) == 0 {
             self.push(format_args!(" {RARE}"));
             let place = place(self);

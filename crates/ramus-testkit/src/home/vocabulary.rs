@@ -20,8 +20,30 @@ const SYLLABLES: [&str; 32] = [
     "tam", "un", "ver", "wil", "xen", "yar", "zo", "bri", "cla", "dro", "est", "fron", "gli", "hal", "ist",
 ];
 const OTHER_SCRIPTS: [&str; 24] = [
-    "解析", "错误", "文件", "测试", "修复", "日本語", "エラー", "テスト", "ファイル", "설정", "오류", "테스트",
-    "ошибка", "проверка", "σφάλμα", "naïve", "größe", "façade", "año", "Übung", "ใช้", "привет", "会话", "検索",
+    "解析",
+    "错误",
+    "文件",
+    "测试",
+    "修复",
+    "日本語",
+    "エラー",
+    "テスト",
+    "ファイル",
+    "설정",
+    "오류",
+    "테스트",
+    "ошибка",
+    "проверка",
+    "σφάλμα",
+    "naïve",
+    "größe",
+    "façade",
+    "año",
+    "Übung",
+    "ใช้",
+    "привет",
+    "会话",
+    "検索",
 ];
 const FOLDERS: [&str; 8] = ["src", "crates", "tests", "lib", "docs", "internal", "web", "pkg"];
 const ENDINGS: [&str; 8] = ["rs", "ts", "py", "go", "md", "toml", "json", "c"];

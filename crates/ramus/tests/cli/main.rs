@@ -12,6 +12,7 @@
 mod appending;
 mod blobs;
 mod branching;
+mod catalogue;
 mod deleting;
 mod demo;
 mod failing;
