@@ -132,7 +132,8 @@ impl Plan {
     }
 
     fn family(&self, family: usize, words: &Vocabulary, folders: &Folders, made: &mut Made) -> io::Result<()> {
-        let mut random = Random::new(self.seed ^ (family as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        // A seed that is itself random: streams from neighbouring seeds would be one stream.
+        let mut random = Random::new(Random::new(self.seed.wrapping_add(family as u64)).bits());
         let mut lengths = SPREAD.map(|tenths| (self.messages * tenths / 10).max(2));
         for at in (1..FAMILY).rev() {
             lengths.swap(at, random.below(at + 1));
