@@ -209,7 +209,7 @@ fn beside(
         let best = times.get(&format!("{program} min")).copied();
         let peer = format!("{program} list, its best call {}", milliseconds(best));
         let ratio = best.zip(inside).map(|(best, inside)| best / inside);
-        figures.push(figure("list 1000, in process", milliseconds(inside), &peer, ratio, Some((true, 10.0))));
+        figures.push(figure("list 1000, in process", milliseconds(inside), &peer, ratio, None));
     }
     Ok(figures)
 }
