@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum CatalogueError {
     /// Another process kept it locked for too long.
-    #[error("{path} is in use by another process")]
+    #[error("{} is in use by another process", path.display())]
     Busy {
         /// The database.
         path: PathBuf,
@@ -17,7 +17,7 @@ pub enum CatalogueError {
         cause: rusqlite::Error,
     },
     /// It is not a database, or not a whole one.
-    #[error("{path} is damaged")]
+    #[error("{} is damaged", path.display())]
     Corrupt {
         /// The database.
         path: PathBuf,
@@ -26,7 +26,7 @@ pub enum CatalogueError {
         cause: rusqlite::Error,
     },
     /// It could not be read or written.
-    #[error("cannot use {path}")]
+    #[error("cannot use {}", path.display())]
     Failed {
         /// The database.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum CatalogueError {
         cause: rusqlite::Error,
     },
     /// The file system refused.
-    #[error("cannot {action} {path}")]
+    #[error("cannot {action} {}", path.display())]
     Io {
         /// What was tried.
         action: &'static str,
@@ -48,6 +48,15 @@ pub enum CatalogueError {
 }
 
 impl CatalogueError {
+    /// Says whether it would have worked, had nobody else been at it.
+    pub fn is_busy(&self) -> bool {
+        match self {
+            Self::Busy { .. } => true,
+            Self::Io { cause, .. } => cause.kind() == std::io::ErrorKind::ResourceBusy,
+            Self::Corrupt { .. } | Self::Failed { .. } => false,
+        }
+    }
+
     /// Sorts what SQLite said about the database at `path`.
     pub fn sqlite(path: impl Into<PathBuf>, cause: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};

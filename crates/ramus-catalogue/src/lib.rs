@@ -1,9 +1,33 @@
 //! The databases of ramus: the catalogue, which is derived from the sessions and may vanish at any moment, and the prompt
 //! history, which is its own truth. The only crate that knows SQL; it does not know logs.
+//!
+//! ```
+//! use ramus_catalogue::{Catalogue, Change, Filter, Row};
+//!
+//! let mut catalogue = Catalogue::in_memory()?;
+//! let held = catalogue.enter()?;
+//! let row = Row { name: "sessions/a.jsonl".into(), id: "a".into(), title: "Parser".into(), ..Row::default() };
+//! held.apply(&[Change::put(row)], &[])?;
+//! assert_eq!(held.list(&Filter::default())?.rows.len(), 1);
+//! # Ok::<(), ramus_catalogue::CatalogueError>(())
+//! ```
 
+mod change;
 mod error;
+mod files;
+mod known;
+mod list;
+mod open;
+mod row;
+mod schema;
+mod seal;
 
+pub use change::{Answer, Answers, Change, Rest};
 pub use error::CatalogueError;
+pub use known::Known;
+pub use list::{After, Filter, Found, Hidden, Sort, SortKey, SortValue};
+pub use open::{Catalogue, Held};
+pub use row::{Residence, Row};
 
 /// Returns the version of the SQLite that is linked in, as it reports it itself.
 ///

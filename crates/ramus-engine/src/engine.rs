@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ramus_model::time;
 use ramus_store::{Flush, LogStore, MemoryStore};
 
+use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
 
 /// When an append is durable.
@@ -45,12 +46,14 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     pub(crate) client: String,
     pub(crate) durability: Durability,
+    pub(crate) shelf: Shelf,
 }
 
 impl Engine {
     /// Makes an engine over a home. `client` is the surface that drives it; our own entries record it.
     pub fn new(store: Arc<dyn LogStore>, client: impl Into<String>) -> Self {
-        Self { store, clock: Arc::new(SystemClock), client: client.into(), durability: Durability::Full }
+        let shelf = Shelf::default();
+        Self { store, clock: Arc::new(SystemClock), client: client.into(), durability: Durability::Full, shelf }
     }
 
     /// Makes an engine whose sessions live as long as it does.

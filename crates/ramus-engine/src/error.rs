@@ -1,7 +1,9 @@
 //! What a verb can answer instead of doing its work.
 
 use std::io;
+use std::sync::Arc;
 
+use ramus_catalogue::CatalogueError;
 use ramus_model::resolve::ResolveError;
 use ramus_model::segment::SegmentError;
 use ramus_store::StoreError;
@@ -100,9 +102,18 @@ pub enum EngineError {
         /// What may have been meant.
         hint: Option<String>,
     },
+    /// The catalogue in memory says so.
+    #[error(transparent)]
+    Catalogue(Arc<CatalogueError>),
     /// The store says so.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<CatalogueError> for EngineError {
+    fn from(error: CatalogueError) -> Self {
+        Self::Catalogue(Arc::new(error))
+    }
 }
 
 impl EngineError {
@@ -121,6 +132,7 @@ impl EngineError {
             Self::Conflict(text) => Self::Conflict(text.clone()),
             Self::Corrupt(text) => Self::Corrupt(text.clone()),
             Self::Setting { message, hint } => Self::Setting { message: message.clone(), hint: hint.clone() },
+            Self::Catalogue(error) => Self::Catalogue(Arc::clone(error)),
             Self::Store(error) => Self::Store(error.again()),
         }
     }
@@ -136,6 +148,8 @@ impl EngineError {
             Self::Conflict(_) => ErrorKind::Conflict,
             Self::Corrupt(_) => ErrorKind::Corrupt,
             Self::Setting { .. } => ErrorKind::Usage,
+            Self::Catalogue(error) if error.is_busy() => ErrorKind::Busy,
+            Self::Catalogue(_) => ErrorKind::Io,
             Self::Store(error) => match error {
                 StoreError::NotFound { .. } => ErrorKind::NotFound,
                 StoreError::Moved { .. } | StoreError::Replaced { .. } | StoreError::Exists { .. } => {

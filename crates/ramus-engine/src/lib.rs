@@ -12,6 +12,7 @@
 //! ```
 
 mod blobs;
+mod catalogue;
 mod clock;
 mod engine;
 mod error;
@@ -23,6 +24,7 @@ mod sidecar;
 mod verb;
 
 pub use blobs::RestoredLines;
+pub use catalogue::Progress;
 pub use clock::{Clock, SystemClock};
 pub use engine::{Durability, Engine};
 pub use error::{EngineError, ErrorKind};
@@ -35,8 +37,8 @@ pub use verb::delete::{Children, Deleted, KeptBase};
 pub use verb::doctor::{Examined, Treatment};
 pub use verb::follow::{Followed, Follower};
 pub use verb::fork::{ForkOptions, Forked};
-pub use verb::info::{Lineage, SessionInfo, SessionStatus, UsageTotals};
-pub use verb::list::{Filter, Hidden, Listing, WhichDirectory};
+pub use verb::info::{GitState, Lineage, SessionInfo, SessionStatus, UsageTotals, Workspace};
+pub use verb::list::{Filter, Hidden, Listing, Sort, SortKey, WhichDirectory};
 pub use verb::messages::{Page, Selection, View};
 pub use verb::replace_segment::Replaced;
 pub use verb::resume::Resumed;

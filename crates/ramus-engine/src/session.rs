@@ -31,6 +31,8 @@ pub struct Session {
     pub(crate) unanswered: usize,
     /// Which incarnation of the log was read.
     incarnation: Incarnation,
+    /// The origin that should come behind the last source and could not be had; where it is, when it is there.
+    pub(crate) lost_origin: Option<(SessionId, Option<Location>)>,
     pub(crate) sidecar: Sidecar,
     /// Whether something was appended through this session.
     pub(crate) wrote: bool,
@@ -56,6 +58,7 @@ impl Session {
             missing: MissingBlobs::default(),
             unanswered: 0,
             incarnation,
+            lost_origin: None,
             writer: None,
         }
     }
@@ -204,6 +207,7 @@ impl Session {
         self.ahead = std::mem::take(&mut again.ahead);
         self.sidecar = std::mem::take(&mut again.sidecar);
         self.incarnation = again.incarnation;
+        self.lost_origin = again.lost_origin.take();
         self.unanswered = 0;
         Ok(())
     }
@@ -218,7 +222,20 @@ const MAX_HEADER: u64 = 1 << 24;
 
 /// Reads the log at `location`, and the logs it was forked from.
 pub(crate) fn load(store: &Arc<dyn LogStore>, location: Location, depth: Depth) -> Result<Session, EngineError> {
-    load_among(store, location, depth, &[])
+    load_among(store, location, depth, &unknown)
+}
+
+/// Finds origins of forks for whoever knows where they are without asking the home.
+pub(crate) type KnownOrigins<'k> = &'k dyn Fn(&SessionId) -> Option<Location>;
+
+/// Knows no origin.
+pub(crate) fn unknown(_: &SessionId) -> Option<Location> {
+    None
+}
+
+/// Knows these.
+pub(crate) fn among(known: &[Location]) -> impl Fn(&SessionId) -> Option<Location> {
+    |id| known.iter().find(|location| location.id == *id).cloned()
 }
 
 /// Like [`load`], looking origins up in `known` first, for whoever opens many sessions of one home.
@@ -226,16 +243,18 @@ pub(crate) fn load_among(
     store: &Arc<dyn LogStore>,
     location: Location,
     depth: Depth,
-    known: &[Location],
+    known: KnownOrigins<'_>,
 ) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(store.as_ref(), location, known)?;
     let mut read = ancestry.read(store.as_ref(), depth, u64::MAX)?;
     read.log.set_synthetic_header(ancestry.name());
-    Ok(Session::new(Arc::clone(store), ancestry.chain, read))
+    let mut session = Session::new(Arc::clone(store), ancestry.chain, read);
+    session.lost_origin = ancestry.lost;
+    Ok(session)
 }
 
 /// Reads only what a fork shares with its origin, as it was when it was forked.
-pub(crate) fn load_shared(session: &Session, known: &[Location]) -> Result<Session, EngineError> {
+pub(crate) fn load_shared(session: &Session, known: KnownOrigins<'_>) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(session.store.as_ref(), session.location().clone(), known)?;
     let mut read = ancestry.read(session.store.as_ref(), Depth::Envelope, 0)?;
     // A part of a log has no sidecar.
@@ -258,19 +277,21 @@ struct Ancestry {
     forks: Vec<ForkedFrom>,
     /// Why the chain ends early.
     broken: Option<String>,
+    /// The origin that is not in the chain and should be.
+    lost: Option<(SessionId, Option<Location>)>,
 }
 
 impl Ancestry {
     /// Follows forks down to a log that stands on its own, or to where that is no longer possible.
-    fn of(store: &dyn LogStore, location: Location, known: &[Location]) -> Result<Self, EngineError> {
-        let mut ancestry = Self { chain: vec![location], forks: Vec::new(), broken: None };
+    fn of(store: &dyn LogStore, location: Location, known: KnownOrigins<'_>) -> Result<Self, EngineError> {
+        let mut ancestry = Self { chain: vec![location], forks: Vec::new(), broken: None, lost: None };
         while let Some(last) = ancestry.chain.last() {
             let header = match header_of(store, last) {
                 Ok(header) => header,
                 Err(error) if ancestry.chain.len() == 1 => return Err(error),
                 // Deleted since it was looked up: its base is there now.
                 Err(EngineError::Store(StoreError::NotFound { .. }))
-                    if let Some(moved) = origin(store, &last.id, &[])?.filter(|moved| moved != last) =>
+                    if let Some(moved) = origin(store, &last.id, &unknown)?.filter(|moved| moved != last) =>
                 {
                     if let Some(last) = ancestry.chain.last_mut() {
                         *last = moved;
@@ -281,7 +302,7 @@ impl Ancestry {
                 Err(error @ EngineError::Store(StoreError::Io { .. })) => return Err(error),
                 Err(error) => {
                     ancestry.broken = Some(format!("session {} cannot be read: {error}", last.id));
-                    ancestry.chain.pop();
+                    ancestry.lost = ancestry.chain.pop().map(|last| (last.id.clone(), Some(last)));
                     ancestry.forks.pop();
                     break;
                 }
@@ -298,6 +319,7 @@ impl Ancestry {
             }
             let Some(origin) = origin(store, id, known)? else {
                 ancestry.broken = Some(format!("session {id}, which this one was forked from, is gone"));
+                ancestry.lost = Some((id.clone(), None));
                 break;
             };
             ancestry.chain.push(origin);
@@ -418,9 +440,9 @@ pub(crate) fn header_of(store: &dyn LogStore, at: &Location) -> Result<Option<He
 }
 
 /// Finds the log that forks of `id` stand on: the session itself, or what was kept of it when it was deleted.
-fn origin(store: &dyn LogStore, id: &SessionId, known: &[Location]) -> Result<Option<Location>, EngineError> {
-    if let Some(found) = known.iter().find(|location| location.id == *id) {
-        return Ok(Some(found.clone()));
+fn origin(store: &dyn LogStore, id: &SessionId, known: KnownOrigins<'_>) -> Result<Option<Location>, EngineError> {
+    if let Some(found) = known(id) {
+        return Ok(Some(found));
     }
     match find(store, id)? {
         Some(found) => Ok(Some(found)),

@@ -24,4 +24,5 @@ pub(crate) mod replace_segment;
 pub(crate) mod resume;
 pub(crate) mod rewrite_call;
 pub(crate) mod say;
+pub(crate) mod survey;
 pub(crate) mod writable;

@@ -238,6 +238,12 @@ impl Log {
             || self.seen_changed.load(Ordering::Relaxed)
     }
 
+    /// Says whether the reading showed that bytes are not the ones that were written.
+    pub fn is_changed_outside(&self) -> bool {
+        self.findings.iter().any(|finding| finding.kind == FindingKind::ChangedOutside)
+            || self.seen_changed.load(Ordering::Relaxed)
+    }
+
     /// Returns how many entries there are, inert ones included.
     pub fn len(&self) -> usize {
         self.elided + self.records.len()

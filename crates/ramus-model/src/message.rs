@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::json::{Object, Raw, Shape};
 use crate::kind::Role;
+use crate::time;
 
 /// A message, decoded as far as showing and counting need. Unknown members stay in the stored bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +65,19 @@ pub struct Answer {
     pub usage: Option<Usage>,
 }
 
+/// What counting needs of a message.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Glance {
+    /// When the entry was written, in milliseconds since 1970.
+    pub written: Option<i64>,
+    /// When the message says it was written.
+    pub timestamp: Option<i64>,
+    /// For an assistant: who answered and what it cost.
+    pub answer: Option<Answer>,
+    /// What the provider called the answer.
+    pub response: Option<String>,
+}
+
 /// Tokens and cost of one answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
@@ -113,11 +127,24 @@ impl Message {
         Self {
             role,
             parts: parts(&object, role),
-            timestamp: object.field("timestamp").and_then(Raw::float).map(|millis| millis as i64),
+            timestamp: timestamp(&object),
             answer: (role == Role::Assistant).then(|| Answer::read(&object)),
             result: (role == Role::ToolResult).then(|| ToolResult::read(&object)),
             role_name,
         }
+    }
+
+    /// Reads what counting needs of a message entry, without its content; none for entries of other kinds.
+    pub fn glance(entry: Raw<'_>) -> Option<Glance> {
+        let entry = entry.object()?;
+        let message = entry.field("message").filter(|raw| raw.shape() == Shape::Object)?.object()?;
+        let is_answer = message.text("role").is_some_and(|role| Role::from_wire(role.as_bytes()) == Role::Assistant);
+        Some(Glance {
+            written: entry.text("timestamp").and_then(|text| time::parse(&text)),
+            timestamp: timestamp(&message),
+            answer: is_answer.then(|| Answer::read(&message)),
+            response: message.text("responseId").map(Cow::into_owned),
+        })
     }
 
     /// Decodes a whole entry of any kind that shows as a message: messages, custom messages, summaries.
@@ -225,6 +252,10 @@ fn parts(message: &Object<'_>, role: Role) -> Vec<Part> {
         Role::BashExecution => vec![Part::Text(format!("$ {}\n{}", text("command"), text("output")))],
         _ => content(message.field("content")),
     }
+}
+
+fn timestamp(message: &Object<'_>) -> Option<i64> {
+    message.field("timestamp").and_then(Raw::float).map(|millis| millis as i64)
 }
 
 fn content(raw: Option<Raw<'_>>) -> Vec<Part> {

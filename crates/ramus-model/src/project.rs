@@ -17,6 +17,12 @@ pub struct Project {
 }
 
 impl Project {
+    /// Says whether this is the project's name: its remote or root, or the end of one of them.
+    pub fn is_called(&self, name: &str) -> bool {
+        let is = |text: &str| text == name || text.strip_suffix(name).is_some_and(|before| before.ends_with('/'));
+        is(&self.root) || self.remote.as_deref().is_some_and(is)
+    }
+
     pub(crate) fn read(raw: Raw<'_>) -> Option<Self> {
         let text = |name| raw.field(name).and_then(Raw::text).map(|text| text.into_owned());
         Some(Self { root: text("root")?, remote: text("remote"), git: text("git") })

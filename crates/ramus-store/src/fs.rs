@@ -3,6 +3,7 @@
 
 mod real;
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -23,7 +24,7 @@ pub enum Access {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DirEntry {
     /// The name.
-    pub name: std::ffi::OsString,
+    pub name: OsString,
     /// Whether it is a directory (links are not followed).
     pub is_dir: bool,
     /// Whether it is a regular file (links are not followed).
@@ -57,6 +58,8 @@ pub struct Stat {
     pub is_private: bool,
     /// The later of when its content and when its inode last changed: the second cannot be set back.
     pub changed: SystemTime,
+    /// Differs when the content of the same file differs, as far as the clock of the file system tells.
+    pub version: u128,
 }
 
 /// A file system.
@@ -102,6 +105,20 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
 
     /// Lists a directory, sorted by name.
     fn list(&self, path: &Path) -> io::Result<Vec<DirEntry>>;
+
+    /// Returns what the system says about every file of a directory whose name is wanted, in any order. Names that go
+    /// meanwhile are left out.
+    fn stat_all(&self, path: &Path, wanted: &dyn Fn(&OsStr) -> bool) -> io::Result<Vec<(OsString, Stat)>> {
+        let mut found = Vec::new();
+        for entry in self.list(path)?.into_iter().filter(|entry| !entry.is_dir && wanted(&entry.name)) {
+            match self.stat(&path.join(&entry.name)) {
+                Ok(stat) => found.push((entry.name, stat)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
 
     /// Returns how many bytes of the file system that `path` is on are free to this user.
     fn free(&self, path: &Path) -> io::Result<u64> {

@@ -20,6 +20,7 @@ mod make;
 mod omp_lock;
 mod quarantine;
 mod sidecar;
+mod stamp;
 mod writer;
 
 use std::collections::HashSet;
@@ -41,7 +42,7 @@ use crate::planted::{Bug, is_planted};
 use crate::sidecar::Sidecars;
 use crate::store::{
     Incarnation, Lease, Leftover, Location, LogStore, LogWriter, NewLog, Placement, Position, Removed, Residence,
-    Runner, SetAside,
+    Runner, SetAside, Stamped,
 };
 
 /// How much is read at a time.
@@ -286,6 +287,18 @@ impl LogStore for JsonlStore {
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {
         self.list_files()
+    }
+
+    fn stamps(&self) -> Result<Vec<Stamped>, StoreError> {
+        self.stamp_files()
+    }
+
+    fn located(&self, name: &str) -> Option<Location> {
+        self.locate_file(name)
+    }
+
+    fn name_of(&self, at: &Location) -> Option<String> {
+        self.name_of_file(at)
     }
 
     fn sidecars(&self) -> Option<&dyn Sidecars> {

@@ -42,5 +42,5 @@ pub use memory::MemoryStore;
 pub use sidecar::{SavedCheckpoint, SidecarUpdate, Sidecars};
 pub use store::{
     Flush, Health, Incarnation, Lease, Leftover, LeftoverKind, Location, LogStore, LogWriter, NewLog, Placement,
-    Position, Removed, Residence, Runner, SetAside,
+    Position, Removed, Residence, Runner, SetAside, Stamp, Stamped,
 };

@@ -15,7 +15,7 @@ use crate::fs::Hold;
 use crate::sidecar::Sidecars;
 use crate::store::{
     Flush, Health, Incarnation, Lease, Location, LogStore, LogWriter, NewLog, Position, Removed, Residence, Runner,
-    SetAside,
+    SetAside, Stamp, Stamped,
 };
 
 /// Logs in memory.
@@ -57,6 +57,8 @@ struct Home {
 struct Log {
     incarnation: Incarnation,
     bytes: Vec<u8>,
+    /// How often it changed.
+    changes: u128,
 }
 
 impl Home {
@@ -106,6 +108,17 @@ fn location(id: SessionId) -> Location {
     Location { id, residence: Residence::Memory, path: None }
 }
 
+/// What the names of logs and of bases start with.
+const LOGS: &str = "logs/";
+const BASES: &str = "bases/";
+
+fn stamped(place: &str, id: &SessionId, residence: Residence, log: &Log) -> Stamped {
+    let Position { incarnation, end } = log.position();
+    // Every change is counted, so none goes unnoticed.
+    let stamp = Stamp { incarnation, end, changed: log.changes };
+    Stamped { name: format!("{place}{id}"), residence, stamp, is_fresh: false }
+}
+
 impl LogStore for MemoryStore {
     fn create(&self, new: &NewLog<'_>, bytes: &[u8]) -> Result<Location, StoreError> {
         let mut home = self.home();
@@ -113,7 +126,7 @@ impl LogStore for MemoryStore {
             return Err(StoreError::Exists { path: new.id.as_str().into() });
         }
         let incarnation = home.next_incarnation();
-        home.logs.insert(new.id.clone(), Log { incarnation, bytes: bytes.to_vec() });
+        home.logs.insert(new.id.clone(), Log { incarnation, bytes: bytes.to_vec(), changes: 0 });
         Ok(location(new.id.clone()))
     }
 
@@ -153,7 +166,7 @@ impl LogStore for MemoryStore {
         let incarnation = home.next_incarnation();
         let log = home.log(at)?;
         log.expect(expected)?;
-        *log = Log { incarnation, bytes: bytes.to_vec() };
+        *log = Log { incarnation, bytes: bytes.to_vec(), changes: 0 };
         Ok(())
     }
 
@@ -173,6 +186,23 @@ impl LogStore for MemoryStore {
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {
         Ok(self.home().logs.keys().cloned().map(location).collect())
+    }
+
+    fn stamps(&self) -> Result<Vec<Stamped>, StoreError> {
+        let home = self.home();
+        let logs = home.logs.iter().map(|(id, log)| stamped(LOGS, id, Residence::Memory, log));
+        let bases = home.bases.iter().map(|(id, log)| stamped(BASES, id, Residence::Base, log));
+        Ok(logs.chain(bases).collect())
+    }
+
+    fn located(&self, name: &str) -> Option<Location> {
+        let logs = name.strip_prefix(LOGS).map(|id| location(id.into()));
+        logs.or_else(|| name.strip_prefix(BASES).map(|id| base(id.into())))
+    }
+
+    fn name_of(&self, at: &Location) -> Option<String> {
+        let place = if at.residence == Residence::Base { BASES } else { LOGS };
+        Some(format!("{place}{}", at.id))
     }
 
     fn sidecars(&self) -> Option<&dyn Sidecars> {
@@ -267,7 +297,7 @@ impl Bases for MemoryStore {
     fn put_base(&self, id: &SessionId, bytes: &[u8]) -> Result<Location, StoreError> {
         let mut home = self.home();
         let incarnation = home.next_incarnation();
-        home.bases.insert(id.clone(), Log { incarnation, bytes: bytes.to_vec() });
+        home.bases.insert(id.clone(), Log { incarnation, bytes: bytes.to_vec(), changes: 0 });
         Ok(base(id.clone()))
     }
 
@@ -331,6 +361,7 @@ impl LogWriter for MemoryWriter {
         let log = home.log(&self.at)?;
         log.expect(expected)?;
         log.bytes.extend_from_slice(bytes);
+        log.changes += 1;
         Ok(log.position())
     }
 
@@ -343,6 +374,7 @@ impl LogWriter for MemoryWriter {
         let log = home.log(&self.at)?;
         log.expect(expected)?;
         log.bytes.truncate(usize::try_from(end).unwrap_or(usize::MAX));
+        log.changes += 1;
         Ok(SetAside { offset: end, len: expected.end.saturating_sub(end), path: None })
     }
 

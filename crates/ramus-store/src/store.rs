@@ -89,6 +89,42 @@ pub struct Position {
     pub end: u64,
 }
 
+/// What a home says about a log without opening it: when it is the same, so is the log, unless it is fresh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// Which incarnation.
+    pub incarnation: Incarnation,
+    /// The offset behind the last byte.
+    pub end: u64,
+    /// Differs after a change, as far as the clock of the home tells.
+    pub changed: u128,
+}
+
+impl Stamp {
+    /// Returns the stamp as bytes, the same on every machine.
+    pub fn to_bytes(self) -> [u8; 40] {
+        let mut bytes = [0; 40];
+        let parts = self.incarnation.0.to_le_bytes().into_iter().chain(self.end.to_le_bytes());
+        for (to, from) in bytes.iter_mut().zip(parts.chain(self.changed.to_le_bytes())) {
+            *to = from;
+        }
+        bytes
+    }
+}
+
+/// One log of a home and its stamp.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamped {
+    /// The name of the log in its home, which no other log has at the time. [`LogStore::located`] finds it by that.
+    pub name: String,
+    /// What kind of place it is in.
+    pub residence: Residence,
+    /// The stamp.
+    pub stamp: Stamp,
+    /// Whether it changed so recently that another change might not show in the stamp.
+    pub is_fresh: bool,
+}
+
 /// When written bytes are made durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flush {
@@ -174,6 +210,15 @@ pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
 
     /// Lists all logs of this home without opening them.
     fn list(&self) -> Result<Vec<Location>, StoreError>;
+
+    /// Returns every log of this home, bases included, with its stamp, in any order. No log is opened.
+    fn stamps(&self) -> Result<Vec<Stamped>, StoreError>;
+
+    /// Returns where the log of that name is, or would be.
+    fn located(&self, name: &str) -> Option<Location>;
+
+    /// Returns the name of a log of this home: the other way round.
+    fn name_of(&self, at: &Location) -> Option<String>;
 
     /// Returns where this home keeps sidecars, if it does.
     fn sidecars(&self) -> Option<&dyn Sidecars>;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{Session, header_of, load, load_among, load_shared};
+use crate::session::{Session, among, header_of, load, load_among, load_shared, unknown};
 
 /// What is kept of one origin.
 pub(crate) struct Kept {
@@ -55,8 +55,8 @@ impl Engine {
         }
         for fork in standing {
             let before = load(&self.store, fork.clone(), Depth::Envelope)?;
-            let after = load_among(&self.store, fork.clone(), Depth::Envelope, &written)?;
-            let shared = (load_shared(&before, &[])?, load_shared(&after, &written)?);
+            let after = load_among(&self.store, fork.clone(), Depth::Envelope, &among(&written))?;
+            let shared = (load_shared(&before, &unknown)?, load_shared(&after, &among(&written))?);
             if !shows_the_same(&before, &after) || !shows_the_same(&shared.0, &shared.1) {
                 for base in &written {
                     self.store.delete(base, false)?;

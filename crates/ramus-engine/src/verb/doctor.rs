@@ -8,7 +8,7 @@ use ramus_store::{Leftover, Location};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::recovery::RecoveryReport;
-use crate::session::load_among;
+use crate::session::{among, load_among};
 
 /// How old a file must be before it counts as left behind: whoever is still writing it is done by then.
 const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -43,7 +43,7 @@ impl Engine {
     pub fn doctor_all(&self, treatment: Treatment) -> Result<Vec<Examined>, EngineError> {
         let known = self.store.list()?;
         let examine = |location: &Location| match treatment {
-            Treatment::LookOnly => load_among(&self.store, location.clone(), Depth::Whole, &known)
+            Treatment::LookOnly => load_among(&self.store, location.clone(), Depth::Whole, &among(&known))
                 .and_then(|session| RecoveryReport::with_blobs(&session)),
             Treatment::Repair => self.repair_at(location.clone()),
         };

@@ -6,7 +6,7 @@ use ramus_model::{CURRENT_VERSION, Header, RamusHeader, Seq, migrate};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{Session, load_shared};
+use crate::session::{Session, load_shared, unknown};
 use crate::verb::fork::copied_path;
 
 impl Engine {
@@ -33,7 +33,7 @@ impl Engine {
             ..header.clone()
         };
         // What the fork's own entries supersede comes with them: the shared part is copied as it was when it was forked.
-        let shared = load_shared(session, &[])?;
+        let shared = load_shared(session, &unknown)?;
         let mut out = copied_path(&shared, fork_point(&shared, session)?, standalone.to_line())?;
         out.extend(own_entries(&bytes));
         Ok(with_pictures(session, out))

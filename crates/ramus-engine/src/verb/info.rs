@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use ramus_model::json::Raw;
 use ramus_model::message::Message;
-use ramus_model::{EntryId, Kind, Origin, Project, Role, Seq, SessionId, time};
+use ramus_model::{EntryId, Origin, Project, Role, Seq, SessionId, time};
 use ramus_store::{Health, Residence, Runner};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::EngineError;
 use crate::session::Session;
+use crate::verb::survey::Survey;
 
 /// What a list shows of a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +61,10 @@ pub struct SessionInfo {
     pub starred: bool,
     /// Free metadata.
     pub metadata: Map<String, Value>,
+    /// The workspace it works in.
+    pub workspace: Workspace,
+    /// The state of that workspace.
+    pub git: GitState,
     /// Whether the file is damaged.
     pub damaged: bool,
     /// What must be known first.
@@ -103,8 +108,29 @@ pub struct Lineage {
     pub parent_session: Option<String>,
 }
 
+/// The workspace of a session, as its metadata tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workspace {
+    /// Where it is.
+    pub root: Option<String>,
+    /// Where the session sees it.
+    pub mount: Option<String>,
+    /// Under which name it is kept.
+    pub session: Option<String>,
+}
+
+/// The state of a workspace, as the session's metadata tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GitState {
+    /// The commit it is at.
+    pub commit: Option<String>,
+    /// Whether it has changes.
+    pub dirty: Option<bool>,
+}
+
 /// Tokens and cost, added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct UsageTotals {
     /// Prompt tokens that were not cached.
     pub input: u64,
@@ -118,19 +144,22 @@ pub struct UsageTotals {
     pub cost_micros: u64,
 }
 
-/// What one pass over the messages of a session finds.
-#[derive(Default)]
-struct Survey {
-    messages: usize,
-    usage: UsageTotals,
-    newest: Option<i64>,
+impl UsageTotals {
+    /// Returns all tokens, cached or not.
+    pub fn tokens(&self) -> u64 {
+        [self.output, self.cache_read, self.cache_write].into_iter().fold(self.input, u64::saturating_add)
+    }
 }
 
 impl Session {
     /// Collects what a list shows. Reads every message once.
     pub fn info(&self) -> Result<SessionInfo, EngineError> {
+        self.info_of_survey(self.survey()?)
+    }
+
+    /// Collects what a list shows when the messages were counted already.
+    pub(crate) fn info_of_survey(&self, survey: Survey) -> Result<SessionInfo, EngineError> {
         let header = self.log().header();
-        let survey = self.survey()?;
         let created = header.map(|header| header.timestamp.clone()).unwrap_or_default();
         let created_millis = time::parse(&created);
         // A fork is at least as new as itself, whatever it shares.
@@ -163,6 +192,8 @@ impl Session {
             tags: self.tags(),
             starred: self.starred(),
             metadata: self.metadata(),
+            workspace: self.workspace(),
+            git: self.git_state(),
             damaged: self.log().is_damaged(),
             status: self.status(),
         })
@@ -211,35 +242,30 @@ impl Session {
         self.log().facts().meta().get("starred") == Some(&Value::Bool(true))
     }
 
+    /// Returns what the metadata says about the workspace.
+    pub fn workspace(&self) -> Workspace {
+        let text = |name| self.fact("workspace", name).and_then(Value::as_str).map(str::to_owned);
+        Workspace { root: text("root"), mount: text("mount"), session: text("session") }
+    }
+
+    /// Returns what the metadata says about the state of the workspace.
+    pub fn git_state(&self) -> GitState {
+        let commit = self.fact("git", "commit").and_then(Value::as_str).map(str::to_owned);
+        GitState { commit, dirty: self.fact("git", "dirty").and_then(Value::as_bool) }
+    }
+
+    fn fact(&self, object: &str, member: &str) -> Option<&Value> {
+        self.log().facts().meta().get(object)?.get(member)
+    }
+
+    /// Says whether reading showed that something else changed the file.
+    pub(crate) fn is_changed_outside(&self) -> bool {
+        self.log().is_changed_outside()
+    }
+
     /// Returns the ends of all branches.
     pub fn leaves(&self) -> Vec<EntryId> {
         self.tree(ramus_model::Scope::Visible).leaves.iter().map(|seq| self.entry_id(*seq)).collect()
-    }
-
-    fn survey(&self) -> Result<Survey, EngineError> {
-        let mut survey = Survey::default();
-        let lines = self.lines();
-        for seq in self.log().visible() {
-            let Some(record) = self.log().record(seq).filter(|record| record.kind == Kind::Message) else { continue };
-            survey.messages += 1;
-            if !matches!(record.role, Role::User | Role::Assistant) {
-                continue;
-            }
-            let Some(place) = self.log().place(seq) else { continue };
-            let line = ramus_model::Lines::line(&lines, place)?;
-            let Some(raw) = Raw::parse(&line) else { continue };
-            let Some(message) = Message::of_entry(raw) else { continue };
-            let written = raw.field("timestamp").and_then(Raw::text).and_then(|text| time::parse(&text));
-            survey.newest = survey.newest.max(message.timestamp.or(written));
-            if let Some(usage) = message.answer.and_then(|answer| answer.usage) {
-                add(&mut survey.usage.input, usage.input);
-                add(&mut survey.usage.output, usage.output);
-                add(&mut survey.usage.cache_read, usage.cache_read);
-                add(&mut survey.usage.cache_write, usage.cache_write);
-                add(&mut survey.usage.cost_micros, usage.cost_micros);
-            }
-        }
-        Ok(survey)
     }
 
     fn last_answer(&self) -> Result<Option<Message>, EngineError> {
@@ -249,9 +275,4 @@ impl Session {
             None => Ok(None),
         }
     }
-}
-
-/// Adds up numbers that come from files, which can be any.
-fn add(total: &mut u64, part: u64) {
-    *total = total.saturating_add(part);
 }

@@ -1,11 +1,15 @@
-//! `list`: sessions, newest first, correct by reading them all.
+//! `list`: sessions in any order, page by page, found in the catalogue.
 
-use ramus_model::{Depth, SessionId};
-use ramus_store::{Location, Residence, StoreError};
+mod cursor;
+mod reading;
 
+use ramus_catalogue::After;
+pub use ramus_catalogue::{Hidden, Sort, SortKey};
+use ramus_model::SessionId;
+
+use crate::catalogue::{Trouble, info_of};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::load_among;
 use crate::verb::info::SessionInfo;
 
 /// Which directories' sessions are listed.
@@ -31,18 +35,28 @@ pub struct Filter {
     pub owner: Option<String>,
     /// Only sessions whose title or directory contains this, ignoring case.
     pub text: Option<String>,
+    /// Only sessions with this tag.
+    pub tag: Option<String>,
+    /// Only starred sessions.
+    pub starred: bool,
+    /// Only sessions that this one spawned.
+    pub parent: Option<SessionId>,
+    /// Only sessions of the project with this remote or root, or whose remote or root ends in this name.
+    pub project: Option<String>,
+    /// The order.
+    pub sort: Sort,
     /// At most so many.
     pub limit: Option<usize>,
-    /// Continue behind this session.
+    /// Continue behind this place: the `next_cursor` of the page before, or the id of a session.
     pub cursor: Option<String>,
 }
 
 /// What a list found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listing {
-    /// The sessions, newest first.
+    /// The sessions, in order.
     pub sessions: Vec<SessionInfo>,
-    /// Where the next page starts, when there is one.
+    /// Where the next page starts, when there is one. It stays good when the sessions around it go.
     pub next_cursor: Option<String>,
     /// What was left out.
     pub hidden: Hidden,
@@ -50,84 +64,59 @@ pub struct Listing {
     pub unreadable: Vec<(String, String)>,
 }
 
-/// How many sessions a list left out, and why.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hidden {
-    /// Drafts.
-    pub drafts: usize,
-    /// Archived sessions.
-    pub archived: usize,
-    /// Sessions of other directories.
-    pub other_directories: usize,
-}
-
 impl Engine {
-    /// Lists sessions by the time of their newest message; files that cannot be read are named, not dropped.
+    /// Lists sessions; files that cannot be read are named, not dropped.
     pub fn list(&self, filter: &Filter) -> Result<Listing, EngineError> {
-        let mut listing = Listing::default();
-        let known = self.store.list()?;
-        for location in &known {
-            let name = location.id.to_string();
-            let read = |known: &[Location]| {
-                load_among(&self.store, location.clone(), Depth::Envelope, known).and_then(|session| session.info())
+        let key = filter.sort.key;
+        self.consult(&mut |held, _| {
+            let after = match &filter.cursor {
+                None => None,
+                Some(cursor) => Some(match cursor::read(cursor, key) {
+                    Some(after) => after,
+                    None => match held.find(cursor, filter.sort)? {
+                        Some(row) => After::row(&row, key),
+                        None => return Err(cursor::unknown(cursor).into()),
+                    },
+                }),
             };
-            let info = match read(&known) {
-                // What it was forked from may have been deleted while we were looking: its base is found afresh.
-                Err(EngineError::Store(StoreError::NotFound { .. })) => read(&[]),
-                info => info,
-            };
-            match info {
-                Ok(info) => listing.take(info, filter),
-                // Deleted or published while we were looking.
-                Err(EngineError::Store(StoreError::NotFound { .. })) => {}
-                Err(error) => listing.unreadable.push((name, error.to_string())),
-            }
-        }
-        let newest_first =
-            |info: &SessionInfo| (std::cmp::Reverse(info.updated_millis), std::cmp::Reverse(info.id.clone()));
-        listing.sessions.sort_by_key(newest_first);
-        listing.page(filter)
+            let found = held.list(&self.selection(filter, after))?;
+            let infos = found.rows.into_iter().map(|row| info_of(row, self.store.as_ref()));
+            Ok(Listing {
+                sessions: infos.collect::<Option<_>>().ok_or(Trouble::Disturbed)?,
+                next_cursor: found.next.map(|after| cursor::write(&after, key)),
+                hidden: found.hidden,
+                unreadable: found.unreadable,
+            })
+        })
     }
 
     /// Returns the ids of all sessions of the home, without opening them.
     pub fn session_ids(&self) -> Result<Vec<SessionId>, EngineError> {
         Ok(self.store.list()?.into_iter().map(|location| location.id).collect())
     }
-}
 
-impl Listing {
-    fn take(&mut self, info: SessionInfo, filter: &Filter) {
-        if filter.owner.as_ref().is_some_and(|owner| *owner != info.owner) || !matches(&info, filter.text.as_deref()) {
-            return;
-        }
-        if matches!(&filter.directory, WhichDirectory::One(cwd) if *cwd != info.cwd) {
-            self.hidden.other_directories += 1;
-        } else if info.archived_at.is_some() && !filter.archived {
-            self.hidden.archived += 1;
-        } else if info.residence == Residence::Draft && !filter.drafts {
-            self.hidden.drafts += 1;
-        } else {
-            self.sessions.push(info);
+    /// The working directories that a filter is about, those that were moved since included. None for all.
+    pub(crate) fn directories(&self, directory: &WhichDirectory) -> Option<Vec<String>> {
+        match directory {
+            WhichDirectory::All => None,
+            WhichDirectory::One(cwd) => Some(vec![cwd.clone()]),
         }
     }
 
-    fn page(mut self, filter: &Filter) -> Result<Self, EngineError> {
-        if let Some(cursor) = &filter.cursor {
-            let at = self.sessions.iter().position(|info| info.id.as_str() == cursor);
-            let at = at.ok_or_else(|| EngineError::Invalid(format!("{cursor:?} is not a cursor of this list")))?;
-            self.sessions.drain(..=at);
+    fn selection(&self, filter: &Filter, after: Option<After>) -> ramus_catalogue::Filter {
+        ramus_catalogue::Filter {
+            directories: self.directories(&filter.directory),
+            drafts: filter.drafts,
+            archived: filter.archived,
+            owner: filter.owner.clone(),
+            text: filter.text.clone(),
+            tag: filter.tag.clone(),
+            starred: filter.starred,
+            parent: filter.parent.as_ref().map(ToString::to_string),
+            project: filter.project.clone(),
+            sort: filter.sort,
+            after,
+            limit: filter.limit,
         }
-        if let Some(limit) = filter.limit.filter(|limit| *limit < self.sessions.len()) {
-            self.sessions.truncate(limit);
-            self.next_cursor = self.sessions.last().map(|info| info.id.to_string());
-        }
-        Ok(self)
     }
-}
-
-fn matches(info: &SessionInfo, text: Option<&str>) -> bool {
-    text.is_none_or(|text| {
-        let text = text.to_lowercase();
-        info.title.to_lowercase().contains(&text) || info.cwd.to_lowercase().contains(&text)
-    })
 }

@@ -1,13 +1,15 @@
 //! The real file system.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, openat, renameat_with, statat};
 use rustix::io::Errno;
 
 use super::{Access, DirEntry, FileHandle, FileId, FileSystem, Hold, LockFile, Stat};
@@ -116,6 +118,27 @@ impl FileSystem for RealFs {
         Ok(entries)
     }
 
+    fn stat_all(&self, path: &Path, wanted: &dyn Fn(&OsStr) -> bool) -> io::Result<Vec<(OsString, Stat)>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = openat(CWD, path, flags, Mode::empty())?;
+        let mut found = Vec::new();
+        // Names relative to an open directory are found without walking the whole path each time.
+        for entry in Dir::read_from(&directory)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if entry.file_type() == FileType::Directory || !wanted(name) {
+                continue;
+            }
+            match statat(&directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {}
+                Ok(stat) => found.push((name.to_owned(), stat_of(&stat))),
+                Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(found)
+    }
+
     fn free(&self, path: &Path) -> io::Result<u64> {
         let stat = rustix::fs::statvfs(path)?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
@@ -135,14 +158,40 @@ impl FileSystem for RealFs {
 /// Whom this process runs as. Asked once: every append looks at a file.
 static USER: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
 
+/// A point in time as the system tells it: seconds and nanoseconds.
+type Tick = (i64, i64);
+
+fn time((seconds, nanos): Tick) -> SystemTime {
+    let nanos = Duration::from_nanos(nanos.unsigned_abs());
+    let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
+    SystemTime::UNIX_EPOCH + seconds + nanos
+}
+
+fn version(modified: Tick, changed: Tick) -> u128 {
+    let nanos = |(seconds, nanos): Tick| seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos).cast_unsigned();
+    u128::from(nanos(modified)) << 64 | u128::from(nanos(changed))
+}
+
+fn stat_of(stat: &rustix::fs::Stat) -> Stat {
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    let tick = |seconds: i64, nanos: u64| (seconds, nanos.cast_signed());
+    let modified = tick(stat.st_mtime, stat.st_mtime_nsec);
+    let changed = tick(stat.st_ctime, stat.st_ctime_nsec);
+    Stat {
+        id: FileId { device: stat.st_dev, inode: stat.st_ino },
+        size: u64::try_from(stat.st_size).unwrap_or_default(),
+        is_file: kind == FileType::RegularFile,
+        is_dir: kind == FileType::Directory,
+        is_ours: stat.st_uid == *USER,
+        is_private: stat.st_mode & 0o077 == 0,
+        changed: time(modified).max(time(changed)),
+        version: version(modified, changed),
+    }
+}
+
 fn stat(metadata: &Metadata) -> Stat {
-    let time = |seconds: i64, nanos: i64| {
-        let nanos = Duration::from_nanos(nanos.unsigned_abs());
-        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
-        SystemTime::UNIX_EPOCH + seconds + nanos
-    };
-    let modified = time(metadata.mtime(), metadata.mtime_nsec());
-    let changed = time(metadata.ctime(), metadata.ctime_nsec());
+    let modified = (metadata.mtime(), metadata.mtime_nsec());
+    let changed = (metadata.ctime(), metadata.ctime_nsec());
     Stat {
         id: FileId { device: metadata.dev(), inode: metadata.ino() },
         size: metadata.len(),
@@ -150,7 +199,8 @@ fn stat(metadata: &Metadata) -> Stat {
         is_dir: metadata.is_dir(),
         is_ours: metadata.uid() == *USER,
         is_private: metadata.mode() & 0o077 == 0,
-        changed: modified.max(changed),
+        changed: time(modified).max(time(changed)),
+        version: version(modified, changed),
     }
 }
 

@@ -70,9 +70,14 @@ pub(super) fn file_name(timestamp: &str, id: &SessionId) -> String {
 
 /// Reads the session id out of a file name.
 pub(super) fn id_in_file_name(name: &str) -> Option<SessionId> {
+    id_of_file_name(name).map(SessionId::from)
+}
+
+/// The part of a file name that is the session id.
+pub(super) fn id_of_file_name(name: &str) -> Option<&str> {
     let stem = name.strip_suffix(".jsonl")?;
     let id = stem.split_once('_').map_or(stem, |(_, id)| id);
-    (!id.is_empty()).then(|| SessionId::from(id))
+    (!id.is_empty()).then_some(id)
 }
 
 #[cfg(test)]

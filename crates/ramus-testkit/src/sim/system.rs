@@ -1,5 +1,6 @@
 //! The file system itself: every call is counted, logged and judged by the faults before it has an effect.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,8 @@ pub(super) struct State {
     pub(super) calm: bool,
     pub(super) hook: Option<(OperationKind, usize, Hook)>,
     next: u64,
+    /// How often the content of each file changed.
+    changes: HashMap<Inode, u128>,
     pub(super) syncs_after_failure: usize,
 }
 
@@ -50,6 +53,9 @@ impl State {
     }
 
     pub(super) fn happen(&mut self, event: Event) {
+        if let Event::Data(inode, _) = &event {
+            *self.changes.entry(*inode).or_default() += 1;
+        }
         self.disk.apply(&event);
         self.recorded.events.push(event);
     }
@@ -92,7 +98,8 @@ impl State {
 
     pub(super) fn stat_of(&self, inode: Inode) -> Stat {
         let size = self.disk.files.get(&inode).map_or(0, |file| file.live.len() as u64);
-        Stat { id: FileId { device: 1, inode }, size, is_file: true, is_dir: false, ..directory_stat() }
+        let version = self.changes.get(&inode).copied().unwrap_or_default();
+        Stat { id: FileId { device: 1, inode }, size, is_file: true, is_dir: false, version, ..directory_stat() }
     }
 }
 
@@ -105,6 +112,7 @@ fn directory_stat() -> Stat {
         is_ours: true,
         is_private: true,
         changed: SystemTime::UNIX_EPOCH + Duration::from_secs(1),
+        version: 0,
     }
 }
 

@@ -1,0 +1,78 @@
+//! What the catalogue knows about files: what buckets came to, and the rows of those that differ.
+
+use crate::error::CatalogueError;
+use crate::open::Held;
+use crate::row::{COLUMNS, Row};
+
+/// What is known about one file, as far as comparing needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Its name.
+    pub name: String,
+    /// What the home said about it.
+    pub stamp: Vec<u8>,
+    /// Whether the same stamp must not be taken for the same content.
+    pub is_unsettled: bool,
+}
+
+impl Held<'_> {
+    /// Returns what every bucket came to when all its rows were current.
+    pub fn digests(&self) -> Result<Vec<(u16, i64)>, CatalogueError> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare("SELECT number, digest FROM bucket WHERE digest IS NOT NULL ORDER BY number")?;
+            statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Returns which buckets have rows.
+    pub fn buckets(&self) -> Result<Vec<u16>, CatalogueError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare("SELECT DISTINCT bucket FROM session")?;
+            statement.query_map((), |row| row.get(0))?.collect()
+        })
+    }
+
+    /// Returns what is known about the files of a bucket, sorted by name.
+    pub fn known(&self, bucket: u16) -> Result<Vec<Known>, CatalogueError> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare("SELECT name, stamp, is_unsettled FROM session WHERE bucket = ?1 ORDER BY name")?;
+            let known = statement.query_map([bucket], |row| {
+                Ok(Known { name: row.get(0)?, stamp: row.get(1)?, is_unsettled: row.get(2)? })
+            })?;
+            known.collect()
+        })
+    }
+
+    /// Returns the row of a file.
+    pub fn row(&self, name: &str) -> Result<Option<Row>, CatalogueError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM session WHERE name = ?1"))?;
+            let mut rows = statement.query_map([name], Row::read)?;
+            rows.next().transpose()
+        })
+    }
+
+    /// Returns the forks whose rows may no longer be so, by name: something they stand on changed otherwise than by
+    /// growing, or is gone.
+    pub fn shaken_forks(&self) -> Result<Vec<String>, CatalogueError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT DISTINCT session.name FROM rests JOIN session USING (file)
+                     LEFT JOIN session AS origin ON origin.name = rests.name
+                     WHERE rests.name IS NOT NULL AND origin.generation IS NOT rests.generation",
+            )?;
+            statement.query_map((), |row| row.get(0))?.collect()
+        })
+    }
+
+    /// Returns every log that a fork stands on, or would if it were there: the fork's name, the session, the file.
+    pub fn rests(&self) -> Result<Vec<(String, String, Option<String>)>, CatalogueError> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare("SELECT session.name, rests.id, rests.name FROM rests JOIN session USING (file)")?;
+            statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+        })
+    }
+}

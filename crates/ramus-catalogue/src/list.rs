@@ -1,0 +1,298 @@
+//! Which rows a list shows, in which order, and how many it leaves out.
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use crate::error::CatalogueError;
+use crate::open::Held;
+use crate::row::{COLUMNS, Row, folded, saturated};
+
+/// What is listed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Only sessions of these directories; the others count as hidden.
+    pub directories: Option<Vec<String>>,
+    /// Whether drafts are listed too.
+    pub drafts: bool,
+    /// Whether archived sessions are listed too.
+    pub archived: bool,
+    /// Only sessions of this owner.
+    pub owner: Option<String>,
+    /// Only sessions whose title or directory contains this, ignoring case.
+    pub text: Option<String>,
+    /// Only sessions with this tag.
+    pub tag: Option<String>,
+    /// Only starred sessions.
+    pub starred: bool,
+    /// Only sessions that this one spawned.
+    pub parent: Option<String>,
+    /// Only sessions of the project with this remote or root, or whose remote or root ends in this name.
+    pub project: Option<String>,
+    /// The order.
+    pub sort: Sort,
+    /// Only what comes behind this.
+    pub after: Option<After>,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+/// An order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sort {
+    /// By what.
+    pub key: SortKey,
+    /// Whether the smallest comes first.
+    pub is_ascending: bool,
+}
+
+/// What rows are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SortKey {
+    /// The time of the newest message.
+    #[default]
+    Updated,
+    /// The time of creation.
+    Created,
+    /// The title, ignoring case.
+    Title,
+    /// How many messages there are.
+    Messages,
+    /// What all answers cost; what is not known is less than nothing.
+    Cost,
+    /// How many tokens all answers used.
+    Tokens,
+}
+
+impl SortKey {
+    fn column(self) -> &'static str {
+        match self {
+            Self::Updated => "updated_millis",
+            Self::Created => "created_millis",
+            Self::Title => "folded_title",
+            Self::Messages => "messages",
+            Self::Cost => "coalesce(cost, -1)",
+            Self::Tokens => "tokens",
+        }
+    }
+}
+
+/// What one row is sorted by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SortValue {
+    /// A time, a count, an amount.
+    Number(i64),
+    /// A title in lower case.
+    Text(String),
+}
+
+/// A place in a list, between two rows, which stays there when rows go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct After {
+    /// What the last row before it is sorted by.
+    pub value: SortValue,
+    /// The id of that row.
+    pub id: String,
+    /// Its name, when others have the same id and value.
+    pub name: Option<String>,
+}
+
+impl After {
+    /// The place behind a row.
+    pub fn row(row: &Row, key: SortKey) -> Self {
+        let value = match key {
+            SortKey::Updated => SortValue::Number(row.updated_millis),
+            SortKey::Created => SortValue::Number(row.created_millis),
+            SortKey::Title => SortValue::Text(folded(&row.title)),
+            SortKey::Messages => SortValue::Number(saturated(row.messages)),
+            SortKey::Cost => SortValue::Number(row.cost.map_or(-1, saturated)),
+            SortKey::Tokens => SortValue::Number(saturated(row.tokens)),
+        };
+        Self { value, id: row.id.clone(), name: None }
+    }
+}
+
+/// What a list found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// The rows, in order.
+    pub rows: Vec<Row>,
+    /// Where the next page starts, when there is one.
+    pub next: Option<After>,
+    /// What was left out.
+    pub hidden: Hidden,
+    /// The files that cannot be read: the id that the name tells, and why.
+    pub unreadable: Vec<(String, String)>,
+}
+
+/// How many rows a list left out, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// Drafts.
+    pub drafts: usize,
+    /// Archived sessions.
+    pub archived: usize,
+    /// Sessions of other directories.
+    pub other_directories: usize,
+}
+
+impl Held<'_> {
+    /// Lists rows.
+    pub fn list(&self, filter: &Filter) -> Result<Found, CatalogueError> {
+        self.read(|connection| {
+            let (rows, next) = page(connection, filter)?;
+            Ok(Found { rows, next, hidden: hidden(connection, filter)?, unreadable: unreadable(connection)? })
+        })
+    }
+
+    /// Finds the first row of this id in the order of a list, whatever the filter hides.
+    pub fn find(&self, id: &str, sort: Sort) -> Result<Option<Row>, CatalogueError> {
+        self.read(|connection| {
+            let order = order(sort);
+            let sql =
+                format!("SELECT {COLUMNS} FROM session WHERE id = ?1 AND residence <> 0 ORDER BY {order} LIMIT 1");
+            let mut statement = connection.prepare(&sql)?;
+            let mut rows = statement.query_map([id], Row::read)?;
+            rows.next().transpose()
+        })
+    }
+}
+
+/// Conditions and their parameters, in order.
+struct Conditions {
+    sql: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Conditions {
+    fn add(&mut self, sql: &str, values: impl IntoIterator<Item = Value>) {
+        self.sql.push(sql.to_owned());
+        self.values.extend(values);
+    }
+
+    /// Sessions that the filter is about, shown or hidden.
+    fn of(filter: &Filter) -> Self {
+        let mut all = Self { sql: vec!["residence IN (1, 2, 3) AND unreadable IS NULL".into()], values: Vec::new() };
+        if let Some(owner) = &filter.owner {
+            all.add("owner = ?", [owner.clone().into()]);
+        }
+        if let Some(text) = &filter.text {
+            let text = Value::from(folded(text));
+            all.add("(instr(folded_title, ?) > 0 OR instr(folded_cwd, ?) > 0)", [text.clone(), text]);
+        }
+        if let Some(tag) = &filter.tag {
+            all.add("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)", [tag.clone().into()]);
+        }
+        if filter.starred {
+            all.add("is_starred", []);
+        }
+        if let Some(parent) = &filter.parent {
+            all.add("parent = ?", [parent.clone().into()]);
+        }
+        if let Some(project) = &filter.project {
+            let whole = Value::from(project.clone());
+            let part = Value::from(format!("/{project}"));
+            let is_called = |column| format!("{column} = ? OR substr({column}, -length(?)) = ?");
+            all.add(
+                &format!("({} OR {})", is_called("project_remote"), is_called("project_root")),
+                [whole.clone(), part.clone(), part.clone(), whole, part.clone(), part],
+            );
+        }
+        all
+    }
+
+    /// Is among the directories, as an expression.
+    fn in_directories(filter: &Filter) -> (String, Vec<Value>) {
+        match &filter.directories {
+            None => ("1".into(), Vec::new()),
+            Some(directories) => {
+                let places = vec!["?"; directories.len()].join(", ");
+                (format!("cwd IN ({places})"), directories.iter().cloned().map(Value::from).collect())
+            }
+        }
+    }
+
+    fn sql(&self) -> String {
+        self.sql.join(" AND ")
+    }
+}
+
+fn order(sort: Sort) -> String {
+    let direction = if sort.is_ascending { "ASC" } else { "DESC" };
+    format!("{} {direction}, id {direction}, name {direction}", sort.key.column())
+}
+
+fn page(connection: &Connection, filter: &Filter) -> rusqlite::Result<(Vec<Row>, Option<After>)> {
+    let mut conditions = Conditions::of(filter);
+    let (directories, values) = Conditions::in_directories(filter);
+    conditions.add(&directories, values);
+    if !filter.archived {
+        conditions.add("archived_at IS NULL", []);
+    }
+    if !filter.drafts {
+        conditions.add("residence <> 1", []);
+    }
+    let key = filter.sort.key;
+    if let Some(After { value, id, name }) = &filter.after {
+        let beyond = if filter.sort.is_ascending { ">" } else { "<" };
+        let value = match value {
+            SortValue::Number(number) => Value::from(*number),
+            SortValue::Text(text) => Value::from(text.clone()),
+        };
+        let place = [value, id.clone().into()];
+        match name {
+            Some(name) => {
+                conditions.add(&format!("({}, id, name) {beyond} (?, ?, ?)", key.column()), place);
+                conditions.values.push(name.clone().into());
+            }
+            None => conditions.add(&format!("({}, id) {beyond} (?, ?)", key.column()), place),
+        }
+    }
+    // One more tells whether there is more.
+    let limit = filter.limit.map_or(-1, |limit| saturated(limit as u64).saturating_add(1));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM session WHERE {} ORDER BY {} LIMIT {limit}",
+        conditions.sql(),
+        order(filter.sort)
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows: Vec<Row> =
+        statement.query_map(params_from_iter(conditions.values), Row::read)?.collect::<rusqlite::Result<_>>()?;
+    let Some(more) = filter.limit.and_then(|limit| rows.get(limit).map(|more| After::row(more, key))) else {
+        return Ok((rows, None));
+    };
+    rows.truncate(filter.limit.unwrap_or_default());
+    let next = rows.last().map(|last| {
+        let after = After::row(last, key);
+        let name = (after == more).then(|| last.name.clone());
+        After { name, ..after }
+    });
+    Ok((rows, next))
+}
+
+/// Counts what a list leaves out, each session for one reason: the directory, then the archive, then the drafts.
+fn hidden(connection: &Connection, filter: &Filter) -> rusqlite::Result<Hidden> {
+    let conditions = Conditions::of(filter);
+    let (here, directories) = Conditions::in_directories(filter);
+    let sql = format!(
+        "SELECT sum(NOT here), sum(here AND is_hidden), sum(here AND NOT is_hidden AND is_draft) FROM (
+             SELECT {here} AS here, archived_at IS NOT NULL AND ? AS is_hidden, residence = 1 AND ? AS is_draft
+             FROM session WHERE {})",
+        conditions.sql()
+    );
+    let switches = [!filter.archived, !filter.drafts].map(|hides| Value::from(i64::from(hides)));
+    let values = directories.into_iter().chain(switches).chain(conditions.values);
+    let count = |row: &rusqlite::Row<'_>, column| {
+        row.get::<_, Option<i64>>(column).map(|count| usize::try_from(count.unwrap_or_default()).unwrap_or_default())
+    };
+    connection.prepare(&sql)?.query_row(params_from_iter(values), |row| {
+        Ok(Hidden { other_directories: count(row, 0)?, archived: count(row, 1)?, drafts: count(row, 2)? })
+    })
+}
+
+fn unreadable(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut statement = connection.prepare(
+        "SELECT located, unreadable FROM session
+             WHERE residence IN (1, 2, 3) AND unreadable IS NOT NULL ORDER BY name",
+    )?;
+    statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}

@@ -1,0 +1,228 @@
+//! The catalogue as the engine uses it: brought up to date before every question, replaced when it turns out not to be
+//! one, and done without when it cannot be used. The invariant: no answer depends on what was in it before.
+
+mod catch_up;
+mod examine;
+mod record;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ramus_catalogue::{Catalogue, CatalogueError, Held};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+
+pub(crate) use catch_up::Current;
+pub(crate) use record::info_of;
+
+/// What the rows are made by. Whoever changes what is in a row changes this: rows of another version are made anew.
+const ROWS: &str = "1";
+
+/// How far bringing the catalogue up to date has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// How many files were read.
+    pub files: usize,
+    /// How many must be.
+    pub of_files: usize,
+    /// How many bytes they had.
+    pub bytes: u64,
+    /// How many bytes must be read at most.
+    pub of_bytes: u64,
+}
+
+/// Who is told how far it has come.
+type Watcher = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// Where the catalogue of an engine is.
+#[derive(Clone, Default)]
+pub(crate) struct Shelf {
+    home: Option<PathBuf>,
+    watcher: Option<Watcher>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The one on disk, once it was opened.
+    kept: Option<Catalogue>,
+    /// The one that is used when there is none on disk.
+    spare: Option<Catalogue>,
+    notices: Vec<String>,
+}
+
+/// Why the catalogue gave no answer.
+pub(crate) enum Trouble {
+    /// The home of the logs says so, and would say the same to anyone.
+    Home(EngineError),
+    /// The database says so.
+    Database(CatalogueError),
+    /// The database changed under our hands.
+    Disturbed,
+}
+
+impl From<EngineError> for Trouble {
+    fn from(error: EngineError) -> Self {
+        Self::Home(error)
+    }
+}
+
+impl From<ramus_store::StoreError> for Trouble {
+    fn from(error: ramus_store::StoreError) -> Self {
+        Self::Home(error.into())
+    }
+}
+
+impl From<CatalogueError> for Trouble {
+    fn from(error: CatalogueError) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl fmt::Debug for Shelf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shelf").field("home", &self.home).finish_non_exhaustive()
+    }
+}
+
+impl Shelf {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A catalogue is checked before each use, whatever happened to its last user.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// Keeps the catalogue in this directory, so that the next process need not read every session again. It is made when
+    /// it is needed. Without one, and when it cannot be used, the engine makes one in memory.
+    #[must_use]
+    pub fn with_catalogue(mut self, home: impl Into<PathBuf>) -> Self {
+        self.shelf = Shelf { home: Some(home.into()), ..Shelf::default() };
+        self
+    }
+
+    /// Tells `watcher` how far bringing the catalogue up to date has come.
+    #[must_use]
+    pub fn with_progress(mut self, watcher: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.shelf.watcher = Some(Arc::new(watcher));
+        self
+    }
+
+    /// Returns the file of the catalogue, if it is kept in one.
+    pub fn catalogue_path(&self) -> Option<PathBuf> {
+        self.shelf.home.as_deref().map(|home| home.join("catalogue.db"))
+    }
+
+    /// Takes what a person should be told about the catalogue.
+    pub fn take_catalogue_notices(&self) -> Vec<String> {
+        std::mem::take(&mut self.shelf.state().notices)
+    }
+
+    /// Makes the catalogue anew from the sessions. Returns how many files it is about.
+    pub fn rebuild_catalogue(&self) -> Result<usize, EngineError> {
+        {
+            let mut state = self.shelf.state();
+            state.spare = None;
+            if let Some(home) = &self.shelf.home {
+                state.kept = None;
+                let mut fresh = Catalogue::open(home, &version())?;
+                fresh.reset()?;
+                state.kept = Some(fresh);
+            }
+        }
+        self.consult(&mut |_, current| Ok(current.len()))
+    }
+
+    /// Does for the catalogue what makes its next use quick, when nobody waits for an answer.
+    pub fn tidy_catalogue(&self) {
+        if let Some(kept) = &mut self.shelf.state().kept {
+            // What could not be done now is done another time.
+            let _ = kept.tidy();
+        }
+    }
+
+    /// Asks the catalogue, brought up to date. Whatever is wrong with the one on disk, there is an answer.
+    pub(crate) fn consult<T>(
+        &self,
+        ask: &mut dyn FnMut(&Held<'_>, &Current) -> Result<T, Trouble>,
+    ) -> Result<T, EngineError> {
+        let mut state = self.shelf.state();
+        let State { kept, spare, notices } = &mut *state;
+        if let Some(home) = self.shelf.home.as_deref().filter(|home| home.is_dir()) {
+            match self.consult_kept(kept, home, ask) {
+                Ok(answer) => return Ok(answer),
+                Err(Trouble::Home(error)) => return Err(error),
+                Err(Trouble::Disturbed) => *kept = None,
+                Err(Trouble::Database(error)) => {
+                    *kept = None;
+                    if !error.is_busy() {
+                        notices.push(format!("the catalogue was done without: {}", told(&error)));
+                    }
+                }
+            }
+        }
+        let catalogue = match spare.take() {
+            Some(catalogue) => catalogue,
+            None => Catalogue::in_memory()?,
+        };
+        match self.ask_once(spare.insert(catalogue), ask) {
+            Ok(answer) => Ok(answer),
+            Err(Trouble::Home(error)) => Err(error),
+            Err(Trouble::Database(error)) => {
+                *spare = None;
+                Err(error.into())
+            }
+            Err(Trouble::Disturbed) => Err(EngineError::Conflict("the catalogue in memory changed by itself".into())),
+        }
+    }
+
+    /// Asks the catalogue on disk; when it turns out not to be one, a fresh one takes its place.
+    fn consult_kept<T>(
+        &self,
+        kept: &mut Option<Catalogue>,
+        home: &Path,
+        ask: &mut dyn FnMut(&Held<'_>, &Current) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let catalogue = match kept.take() {
+            Some(catalogue) => catalogue,
+            None => Catalogue::open(home, &version())?,
+        };
+        let catalogue = kept.insert(catalogue);
+        match self.ask_once(catalogue, ask) {
+            Err(Trouble::Database(CatalogueError::Corrupt { .. }) | Trouble::Disturbed) => {
+                catalogue.reset()?;
+                self.ask_once(catalogue, ask)
+            }
+            result => result,
+        }
+    }
+
+    fn ask_once<T>(
+        &self,
+        catalogue: &mut Catalogue,
+        ask: &mut dyn FnMut(&Held<'_>, &Current) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let held = catalogue.enter()?;
+        let current = self.bring_up_to_date(&held)?;
+        let answer = ask(&held, &current)?;
+        if held.leave()? { Ok(answer) } else { Err(Trouble::Disturbed) }
+    }
+}
+
+fn version() -> String {
+    format!("{}/{ROWS}", env!("CARGO_PKG_VERSION"))
+}
+
+/// An error and its causes.
+fn told(error: &CatalogueError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        text.push_str(": ");
+        text.push_str(&next.to_string());
+        cause = next.source();
+    }
+    text
+}

@@ -1,0 +1,298 @@
+//! Bringing the catalogue up to date: whatever the home's stamps say has changed is read, everything else is believed.
+//!
+//! Files fall into buckets by name. What the stamps of a bucket come to is kept beside its rows, so files that did not
+//! change cost a comparison per bucket and no row. A bucket with a row that is not settled has no such sum and is compared
+//! row by row each time.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use ramus_catalogue::{Change, Held};
+use ramus_model::SessionId;
+use ramus_store::{Location, LogStore, Residence, Stamped};
+
+use super::examine::Task;
+use super::{Progress, Trouble};
+use crate::engine::Engine;
+
+/// Into how many buckets files fall.
+const BUCKETS: u16 = 256;
+
+/// How many rows are written at once.
+const BATCH: usize = 500;
+
+/// How many bytes must be read to be worth a second thread.
+const WORTH_A_THREAD: u64 = 4 << 20;
+
+/// How often forks of forks are followed.
+const ROUNDS: usize = 66;
+
+/// What the home looked like when the catalogue was brought up to date.
+pub(crate) struct Current {
+    files: Vec<Stamped>,
+}
+
+impl Current {
+    /// Returns how many logs there are, bases included.
+    pub(crate) fn len(&self) -> usize {
+        self.files.len()
+    }
+}
+
+/// The files of one bucket: what their stamps come to, and which they are.
+#[derive(Clone, Default)]
+struct Bucket {
+    digest: u64,
+    files: Vec<usize>,
+}
+
+/// What must be done, as far as comparing shows.
+#[derive(Default)]
+struct Difference {
+    tasks: Vec<Task>,
+    gone: Vec<Change>,
+    /// Buckets whose sum may be written when all is done.
+    digests: HashMap<u16, Option<i64>>,
+}
+
+impl Engine {
+    /// Brings the catalogue up to date with the home.
+    pub(super) fn bring_up_to_date(&self, held: &Held<'_>) -> Result<Current, Trouble> {
+        let current = Current { files: self.store.stamps()? };
+        let mut difference = current.compare(held)?;
+        if difference.tasks.is_empty() && difference.gone.is_empty() && difference.digests.is_empty() {
+            return Ok(current);
+        }
+        let origins = Origins { current: &current, store: self.store.as_ref(), names: OnceLock::new() };
+        let mut is_moved = !difference.gone.is_empty();
+        held.apply(&std::mem::take(&mut difference.gone), &[])?;
+        let tasks = std::mem::take(&mut difference.tasks);
+        is_moved |= self.examine(held, tasks, &origins, &mut difference.digests)?;
+        for _ in 0..ROUNDS {
+            if !is_moved {
+                break;
+            }
+            let tasks = origins.shaken(held)?;
+            if tasks.is_empty() {
+                break;
+            }
+            is_moved = self.examine(held, tasks, &origins, &mut difference.digests)?;
+        }
+        let digests: Vec<(u16, Option<i64>)> = difference.digests.into_iter().collect();
+        held.apply(&[], &digests)?;
+        Ok(current)
+    }
+
+    /// Reads files and writes their rows. Says whether anything did more than grow.
+    fn examine(
+        &self,
+        held: &Held<'_>,
+        tasks: Vec<Task>,
+        origins: &Origins<'_>,
+        digests: &mut HashMap<u16, Option<i64>>,
+    ) -> Result<bool, Trouble> {
+        let mut progress = Progress { of_files: tasks.len(), ..Progress::default() };
+        let of_bytes = tasks.iter().map(|task| task.file.stamp.end).sum();
+        progress.of_bytes = of_bytes;
+        let mut batch = Vec::new();
+        let mut is_moved = false;
+        let mut take = |done: Examined| {
+            progress.files += 1;
+            progress.bytes += done.bytes;
+            if let Some(watcher) = &self.shelf.watcher {
+                watcher(progress);
+            }
+            match done.change {
+                Some(change) => {
+                    let Change::Put { row, has_grown, .. } = &change else { return Ok(()) };
+                    is_moved |= !has_grown;
+                    if row.is_unsettled {
+                        digests.insert(row.bucket, None);
+                    }
+                    batch.push(change);
+                }
+                // It went while we were looking: the next look finds out where to.
+                None => {
+                    digests.insert(done.bucket, None);
+                    batch.extend(done.gone);
+                    is_moved = true;
+                }
+            }
+            if batch.len() >= BATCH {
+                held.apply(&std::mem::take(&mut batch), &[])?;
+            }
+            Ok::<(), Trouble>(())
+        };
+        if of_bytes < WORTH_A_THREAD {
+            tasks.into_iter().try_for_each(|task| take(self.examine_one(task, origins)))?;
+        } else {
+            self.examine_in_threads(tasks, origins, &mut take)?;
+        }
+        held.apply(&batch, &[])?;
+        Ok(is_moved)
+    }
+
+    fn examine_one(&self, task: Task, origins: &Origins<'_>) -> Examined {
+        let (bytes, bucket) = (task.file.stamp.end, task.bucket);
+        let name = task.file.name.clone();
+        let gone = task.before.clone().map(|before| Change::Remove { name, bucket, before });
+        let change = task.examine(&self.store, &|id| origins.find(id));
+        Examined { change, bytes, bucket, gone }
+    }
+
+    /// Reads in two threads and hands over what comes, in any order.
+    fn examine_in_threads(
+        &self,
+        tasks: Vec<Task>,
+        origins: &Origins<'_>,
+        take: &mut dyn FnMut(Examined) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        let next = AtomicUsize::new(0);
+        let tasks: Vec<std::sync::Mutex<Option<Task>>> =
+            tasks.into_iter().map(|task| std::sync::Mutex::new(Some(task))).collect();
+        let (sender, receiver) = mpsc::sync_channel(BATCH);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                let sender = sender.clone();
+                let (tasks, next) = (&tasks, &next);
+                scope.spawn(move || {
+                    while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let task = task.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+                        let Some(task) = task else { continue };
+                        // Whoever no longer listens has had an error to tell.
+                        if sender.send(self.examine_one(task, origins)).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            receiver.into_iter().try_for_each(take)
+        })
+    }
+}
+
+/// A file that was looked at.
+struct Examined {
+    /// Its row; none when it was gone.
+    change: Option<Change>,
+    bytes: u64,
+    bucket: u16,
+    /// How its old row goes.
+    gone: Option<Change>,
+}
+
+impl Current {
+    fn compare(&self, held: &Held<'_>) -> Result<Difference, Trouble> {
+        let mut buckets = vec![Bucket::default(); usize::from(BUCKETS)];
+        for (index, file) in self.files.iter().enumerate() {
+            if let Some(bucket) = buckets.get_mut(usize::from(bucket_of(&file.name))) {
+                bucket.digest = bucket.digest.wrapping_add(digest_of(file));
+                bucket.files.push(index);
+            }
+        }
+        let known: HashMap<u16, i64> = held.digests()?.into_iter().collect();
+        let mut difference = Difference::default();
+        for (number, bucket) in (0..BUCKETS).zip(&buckets) {
+            let digest = bucket.digest.cast_signed();
+            if known.get(&number) != Some(&digest) {
+                self.compare_bucket(held, number, bucket, &mut difference)?;
+                difference.digests.insert(number, Some(digest));
+            }
+        }
+        Ok(difference)
+    }
+
+    fn compare_bucket(
+        &self,
+        held: &Held<'_>,
+        number: u16,
+        bucket: &Bucket,
+        difference: &mut Difference,
+    ) -> Result<(), Trouble> {
+        let mut known: HashMap<String, (Vec<u8>, bool)> = HashMap::new();
+        for row in held.known(number)? {
+            known.insert(row.name, (row.stamp, row.is_unsettled));
+        }
+        for file in bucket.files.iter().filter_map(|index| self.files.get(*index)) {
+            let before = known.remove(&file.name);
+            match before {
+                Some((stamp, false)) if stamp == file.stamp.to_bytes() => {}
+                before => {
+                    let before = before.map(|(stamp, _)| stamp);
+                    difference.tasks.push(task(held, file, number, before)?);
+                }
+            }
+        }
+        let gone = known.into_iter().map(|(name, (before, _))| Change::Remove { name, bucket: number, before });
+        difference.gone.extend(gone);
+        Ok(())
+    }
+}
+
+fn task(held: &Held<'_>, file: &Stamped, bucket: u16, before: Option<Vec<u8>>) -> Result<Task, Trouble> {
+    let may_add = before.as_ref().is_some_and(|before| Task::may_add(file, before));
+    let row = if may_add { held.row(&file.name)?.map(Box::new) } else { None };
+    Ok(Task { file: file.clone(), bucket, before, row })
+}
+
+fn bucket_of(name: &str) -> u16 {
+    (crc32fast::hash(name.as_bytes()) % u32::from(BUCKETS)) as u16
+}
+
+/// A number that differs when the stamp differs. Should it be made differently one day, all rows are compared once.
+fn digest_of(file: &Stamped) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    file.name.hash(&mut hasher);
+    file.stamp.to_bytes().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Where the origins of forks are, found out when the first one is asked for.
+struct Origins<'c> {
+    current: &'c Current,
+    store: &'c dyn LogStore,
+    names: OnceLock<HashMap<SessionId, &'c str>>,
+}
+
+impl Origins<'_> {
+    fn find(&self, id: &SessionId) -> Option<Location> {
+        match self.names().get(id) {
+            Some(name) => self.store.located(name),
+            None => self.store.find_base(id).ok().flatten(),
+        }
+    }
+
+    /// Of several logs of one session the first in the order of a list counts, as everywhere.
+    fn names(&self) -> &HashMap<SessionId, &str> {
+        self.names.get_or_init(|| {
+            let mut names: Vec<&Stamped> =
+                self.current.files.iter().filter(|file| file.residence != Residence::Base).collect();
+            names.sort_unstable_by_key(|file| std::cmp::Reverse(file.name.as_str()));
+            names
+                .into_iter()
+                .filter_map(|file| Some((self.store.located(&file.name)?.id, file.name.as_str())))
+                .collect()
+        })
+    }
+
+    /// Finds the forks that stand on something else than their rows say.
+    fn shaken(&self, held: &Held<'_>) -> Result<Vec<Task>, Trouble> {
+        let mut names: HashSet<String> = held.shaken_forks()?.into_iter().collect();
+        for (fork, id, name) in held.rests()? {
+            let found = self.find(&SessionId::from(id.as_str())).and_then(|at| self.store.name_of(&at));
+            if found != name {
+                names.insert(fork);
+            }
+        }
+        let mut tasks = Vec::new();
+        for file in self.current.files.iter().filter(|file| names.contains(&file.name)) {
+            let Some(row) = held.row(&file.name)? else { continue };
+            tasks.push(Task { file: file.clone(), bucket: row.bucket, before: Some(row.stamp), row: None });
+        }
+        Ok(tasks)
+    }
+}

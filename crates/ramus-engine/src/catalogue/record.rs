@@ -1,0 +1,119 @@
+//! What a list shows of a session, as a row and back. The invariant: nothing is lost on the way.
+
+use ramus_catalogue::Row;
+use ramus_model::{EntryId, Origin, Project, SessionId};
+use ramus_store::{Location, LogStore, Residence};
+
+use crate::verb::info::{GitState, Lineage, SessionInfo, SessionStatus, UsageTotals, Workspace};
+
+/// Fills in the columns about a session. Those about its file are the caller's.
+pub(crate) fn row_of(info: &SessionInfo, created_millis: Option<i64>) -> Row {
+    let project = info.project.as_ref();
+    let text = |text: &str| Some(text.to_owned());
+    let usage = &info.usage;
+    let tokens = usage.tokens();
+    Row {
+        id: info.id.to_string(),
+        cwd: info.cwd.clone(),
+        title: info.title.clone(),
+        owner: info.owner.clone(),
+        parent: info.lineage.parent.as_ref().map(ToString::to_string),
+        forked_from: info.lineage.forked_from.as_ref().map(|from| (from.session.to_string(), from.entry.to_string())),
+        parent_session: info.lineage.parent_session.clone(),
+        archived_at: info.archived_at.clone(),
+        is_starred: info.starred,
+        tags: to_json(&info.tags),
+        metadata: to_json(&info.metadata),
+        messages: info.messages as u64,
+        entries: info.entries as u64,
+        usage: to_json(usage),
+        cost: Some(usage.cost_micros).filter(|cost| *cost > 0 || tokens == 0),
+        tokens,
+        last_prompt_tokens: info.last_prompt_tokens,
+        last_completion_tokens: info.last_completion_tokens,
+        provider: info.provider.clone(),
+        model: info.model.clone(),
+        engine_version: info.engine_version.clone(),
+        created: info.created.clone(),
+        created_millis: created_millis.unwrap_or_default(),
+        updated: info.updated.clone(),
+        updated_millis: info.updated_millis,
+        is_damaged: info.damaged,
+        workspace_root: info.workspace.root.clone(),
+        workspace_mount: info.workspace.mount.clone(),
+        workspace_session: info.workspace.session.clone(),
+        git_commit: info.git.commit.clone(),
+        git_dirty: info.git.dirty,
+        project_root: project.and_then(|project| text(&project.root)),
+        project_remote: project.and_then(|project| project.remote.clone()),
+        project_git: project.and_then(|project| project.git.clone()),
+        ..Row::default()
+    }
+}
+
+/// Makes of a row what a list shows, and asks the home what no row can know: whether the session runs. None when the row
+/// makes no sense, which a database that was tampered with may hold.
+pub(crate) fn info_of(row: Row, store: &dyn LogStore) -> Option<SessionInfo> {
+    let Location { path, residence, id } = store.located(&row.name)?;
+    let status = match store.runner(&Location { id, residence, path: path.clone() }) {
+        Ok(Some(runner)) => SessionStatus::Running(runner),
+        _ if row.is_damaged => SessionStatus::Damaged,
+        _ => SessionStatus::Idle,
+    };
+    let forked_from =
+        |(session, entry): (String, String)| Origin { session: SessionId::new(session), entry: EntryId::new(entry) };
+    let project = |root| Project { root, remote: row.project_remote, git: row.project_git };
+    Some(SessionInfo {
+        id: SessionId::new(row.id),
+        path,
+        residence,
+        title: row.title,
+        cwd: row.cwd,
+        messages: usize::try_from(row.messages).ok()?,
+        entries: usize::try_from(row.entries).ok()?,
+        created: row.created,
+        updated: row.updated,
+        updated_millis: row.updated_millis,
+        owner: row.owner,
+        engine_version: row.engine_version,
+        provider: row.provider,
+        model: row.model,
+        lineage: Lineage {
+            parent: row.parent.map(SessionId::new),
+            forked_from: row.forked_from.map(forked_from),
+            parent_session: row.parent_session,
+        },
+        usage: serde_json::from_str(&row.usage).ok()?,
+        last_prompt_tokens: row.last_prompt_tokens,
+        last_completion_tokens: row.last_completion_tokens,
+        archived_at: row.archived_at,
+        project: row.project_root.map(project),
+        tags: serde_json::from_str(&row.tags).ok()?,
+        starred: row.is_starred,
+        metadata: serde_json::from_str(&row.metadata).ok()?,
+        workspace: Workspace { root: row.workspace_root, mount: row.workspace_mount, session: row.workspace_session },
+        git: GitState { commit: row.git_commit, dirty: row.git_dirty },
+        damaged: row.is_damaged,
+        status,
+    })
+}
+
+/// What the usage column says.
+pub(crate) fn usage_of(row: &Row) -> Option<UsageTotals> {
+    serde_json::from_str(&row.usage).ok()
+}
+
+/// What kind of place a row says a log is in.
+pub(crate) fn residence_of(residence: Residence) -> ramus_catalogue::Residence {
+    match residence {
+        Residence::Base => ramus_catalogue::Residence::Base,
+        Residence::Draft => ramus_catalogue::Residence::Draft,
+        Residence::Memory => ramus_catalogue::Residence::Memory,
+        Residence::Published | Residence::InPlace => ramus_catalogue::Residence::Published,
+    }
+}
+
+/// Text, numbers and JSON of our own always become JSON.
+fn to_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
