@@ -6,6 +6,7 @@
 
 mod session;
 mod vocabulary;
+mod writer;
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};

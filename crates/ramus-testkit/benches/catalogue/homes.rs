@@ -20,7 +20,8 @@ pub(crate) fn home_of(directory: &Path, plan: &Plan) -> PathBuf {
 }
 
 pub(crate) fn engine(home: &Path) -> Engine {
-    Engine::new(Arc::new(JsonlStore::new(home, Layout::Pi)), "bench").with_durability(Durability::Os)
+    let engine = Engine::new(Arc::new(JsonlStore::new(home, Layout::Pi)), "bench");
+    engine.with_durability(Durability::Os).with_catalogue(home)
 }
 
 /// Makes both homes.
