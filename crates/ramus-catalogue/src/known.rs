@@ -25,12 +25,17 @@ impl Held<'_> {
         })
     }
 
-    /// Returns which buckets have rows.
-    pub fn buckets(&self) -> Result<Vec<u16>, CatalogueError> {
+    /// Returns how many files there are rows of.
+    pub fn len(&self) -> Result<usize, CatalogueError> {
         self.read(|connection| {
-            let mut statement = connection.prepare("SELECT DISTINCT bucket FROM session")?;
-            statement.query_map((), |row| row.get(0))?.collect()
+            let count = connection.query_row("SELECT count(*) FROM session", (), |row| row.get::<_, i64>(0))?;
+            Ok(usize::try_from(count).unwrap_or_default())
         })
+    }
+
+    /// Says whether there is no row.
+    pub fn is_empty(&self) -> Result<bool, CatalogueError> {
+        Ok(self.len()? == 0)
     }
 
     /// Returns what is known about the files of a bucket, sorted by name.

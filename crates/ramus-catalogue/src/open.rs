@@ -253,7 +253,11 @@ fn connection_of(files: &Files, open: Option<Open>, version: &str) -> Result<Usa
     }
     match open_sealed(files, &seal, version) {
         Ok(Some(connection)) => Ok(Usable::Yes(Open { connection, seal: Some(seal) })),
-        Ok(None) | Err(CatalogueError::Corrupt { .. } | CatalogueError::Failed { .. }) => {
+        Ok(None) | Err(CatalogueError::Corrupt { .. }) => Ok(Usable::Strange(seal.look)),
+        // Tables that are not there are no fault of the disk.
+        Err(CatalogueError::Failed { cause, .. })
+            if matches!(cause.sqlite_error_code(), None | Some(rusqlite::ErrorCode::Unknown)) =>
+        {
             Ok(Usable::Strange(seal.look))
         }
         Err(error) => Err(error),

@@ -33,6 +33,21 @@ pub struct Progress {
     pub of_bytes: u64,
 }
 
+/// How the catalogue on disk is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CatalogueStatus {
+    /// Where it is, or would be.
+    pub path: Option<PathBuf>,
+    /// How long its main file is; none when there is none.
+    pub bytes: Option<u64>,
+    /// How many files it knows.
+    pub rows: usize,
+    /// How many there are, bases included.
+    pub files: usize,
+    /// How many files the next question looks at, or forgets.
+    pub stale: usize,
+}
+
 /// Who is told how far it has come.
 type Watcher = Arc<dyn Fn(Progress) + Send + Sync>;
 
@@ -135,6 +150,30 @@ impl Engine {
         self.consult(&mut |_, current| Ok(current.len()))
     }
 
+    /// Says how the catalogue on disk is, without bringing it up to date.
+    pub fn catalogue_status(&self) -> Result<CatalogueStatus, EngineError> {
+        let path = self.catalogue_path();
+        let files = self.store.stamps()?;
+        let Some((home, bytes)) = self.shelf.home.as_deref().zip(path.as_deref().and_then(file_len)) else {
+            return Ok(CatalogueStatus { path, files: files.len(), stale: files.len(), ..CatalogueStatus::default() });
+        };
+        let mut state = self.shelf.state();
+        let catalogue = match state.kept.take() {
+            Some(catalogue) => catalogue,
+            None => Catalogue::open(home, &version())?,
+        };
+        let catalogue = state.kept.insert(catalogue);
+        let held = catalogue.enter()?;
+        let rows = held.len()?;
+        let current = Current::of(files);
+        let stale = current.stale(&held).map_err(|trouble| match trouble {
+            Trouble::Home(error) => error,
+            Trouble::Database(error) => error.into(),
+            Trouble::Disturbed => EngineError::Conflict("the catalogue was replaced while it was looked at".into()),
+        })?;
+        Ok(CatalogueStatus { path, bytes: Some(bytes), rows, files: current.len(), stale })
+    }
+
     /// Does for the catalogue what makes its next use quick, when nobody waits for an answer.
     pub fn tidy_catalogue(&self) {
         if let Some(kept) = &mut self.shelf.state().kept {
@@ -213,6 +252,10 @@ impl Engine {
 
 fn version() -> String {
     format!("{}/{ROWS}", env!("CARGO_PKG_VERSION"))
+}
+
+fn file_len(path: &Path) -> Option<u64> {
+    std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
 /// An error and its causes.

@@ -24,7 +24,7 @@ mod sidecar;
 mod verb;
 
 pub use blobs::RestoredLines;
-pub use catalogue::Progress;
+pub use catalogue::{CatalogueStatus, Progress};
 pub use clock::{Clock, SystemClock};
 pub use engine::{Durability, Engine};
 pub use error::{EngineError, ErrorKind};

@@ -103,6 +103,10 @@ fn run(cli: Cli, screen: &mut Screen) -> anyhow::Result<Exit> {
     let mut invocation = Invocation::new(home, screen)?;
     let result = command.run(&mut invocation);
     let mentioned = invocation.mention_home();
+    // Whoever waits has had the answer.
+    let flushed = invocation.screen.flush();
+    invocation.engine.tidy_catalogue();
+    let mentioned = mentioned.and(flushed);
     result.and_then(|exit| mentioned.map(|()| exit))
 }
 

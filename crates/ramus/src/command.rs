@@ -2,6 +2,7 @@
 
 mod append;
 mod branch;
+mod catalogue;
 mod completions;
 mod config;
 mod context;
@@ -60,6 +61,7 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
     Gc(gc::Gc),
+    Catalogue(catalogue::Catalogue),
     Config(config::Config),
     Session(session::Session),
     Demo(demo::Demo),
@@ -102,6 +104,7 @@ impl Command {
             Self::Doctor(doctor) => doctor.run(invocation),
             Self::Recover(recover) => recover.run(invocation),
             Self::Gc(gc) => gc.run(invocation),
+            Self::Catalogue(catalogue) => catalogue.run(invocation),
             Self::Config(config) => config.run(invocation),
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),

@@ -66,7 +66,8 @@ impl Home {
         };
         let durability = Durability::named(self.settings.get("durability")?.0).unwrap_or_default();
         let store = JsonlStore::new(&self.root, layout);
-        Ok((Engine::new(Arc::new(store.clone()), CLIENT).with_durability(durability), store))
+        let engine = Engine::new(Arc::new(store.clone()), CLIENT).with_durability(durability);
+        Ok((engine.with_catalogue(&self.root), store))
     }
 }
 

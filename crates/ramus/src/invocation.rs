@@ -9,6 +9,7 @@ use ramus_store::{JsonlStore, Location, Residence, Terminal};
 
 use crate::failure::Refusal;
 use crate::home::Home;
+use crate::progress;
 use crate::render::quantity;
 use crate::screen::Screen;
 use crate::target::Target;
@@ -32,6 +33,7 @@ impl<'s> Invocation<'s> {
         let terminal = terminal::current();
         let (engine, store) = home.engine()?;
         store.check().map_err(EngineError::from)?;
+        let engine = if screen.can_show_progress() { progress::shown_by(engine) } else { engine };
         Ok(Self { engine, store, home, cwd: cwd.to_string_lossy().into_owned(), terminal, screen })
     }
 
@@ -109,7 +111,8 @@ impl<'s> Invocation<'s> {
 
     /// Passes on what was found out about the home.
     pub(crate) fn mention_home(&mut self) -> anyhow::Result<()> {
-        self.store.take_notices().iter().try_for_each(|notice| self.screen.warn(notice))
+        let notices = self.store.take_notices().into_iter().chain(self.engine.take_catalogue_notices());
+        notices.collect::<Vec<_>>().iter().try_for_each(|notice| self.screen.warn(notice))
     }
 
     /// Passes on what a session has to say about itself.

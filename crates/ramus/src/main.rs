@@ -9,6 +9,7 @@ mod failure;
 mod file;
 mod home;
 mod invocation;
+mod progress;
 mod render;
 mod screen;
 mod signal;

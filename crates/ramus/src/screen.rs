@@ -19,6 +19,9 @@ const SCHEMA_VERSION: u32 = 1;
 /// How wide lines are when nobody says.
 const DEFAULT_WIDTH: usize = 100;
 
+/// How many lines there are when nobody says.
+const DEFAULT_HEIGHT: usize = 24;
+
 /// For whom the output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -110,6 +113,24 @@ impl Screen {
     /// Returns how many columns a line may have.
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+
+    /// Returns how many lines a person sees at once.
+    pub(crate) fn height(&self) -> usize {
+        terminal_size::terminal_size().map_or(DEFAULT_HEIGHT, |(_, height)| usize::from(height.0))
+    }
+
+    /// Says whether a person would see how far something has come, and wants to.
+    pub(crate) fn can_show_progress(&self) -> bool {
+        self.talk.terminal && !self.quiet && self.format == Format::Text
+    }
+
+    /// Takes the last lines of text back, on a terminal.
+    pub(crate) fn take_back(&mut self, lines: usize) -> anyhow::Result<()> {
+        if self.out.terminal && lines > 0 {
+            write!(self.out.to, "\x1b[{lines}A\x1b[J")?;
+        }
+        Ok(())
     }
 
     /// Says whether a person watches stdout.

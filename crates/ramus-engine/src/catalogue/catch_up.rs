@@ -36,6 +36,16 @@ pub(crate) struct Current {
 }
 
 impl Current {
+    pub(super) fn of(files: Vec<Stamped>) -> Self {
+        Self { files }
+    }
+
+    /// Counts the files that must be looked at, or forgotten.
+    pub(super) fn stale(&self, held: &Held<'_>) -> Result<usize, Trouble> {
+        let difference = self.compare(held)?;
+        Ok(difference.tasks.len() + difference.gone.len())
+    }
+
     /// Returns how many logs there are, bases included.
     pub(crate) fn len(&self) -> usize {
         self.files.len()
@@ -61,7 +71,7 @@ struct Difference {
 impl Engine {
     /// Brings the catalogue up to date with the home.
     pub(super) fn bring_up_to_date(&self, held: &Held<'_>) -> Result<Current, Trouble> {
-        let current = Current { files: self.store.stamps()? };
+        let current = Current::of(self.store.stamps()?);
         let mut difference = current.compare(held)?;
         if difference.tasks.is_empty() && difference.gone.is_empty() && difference.digests.is_empty() {
             return Ok(current);

@@ -68,7 +68,7 @@ impl Engine {
     /// A path of our own home is the session that lives there; any other is opened where it is.
     fn locate_path(&self, path: &Path) -> Result<Location, EngineError> {
         let real = canonical(path);
-        for location in self.store.list()? {
+        for location in self.store.list()?.into_iter().filter(|location| has_name_of(location, &real)) {
             if location.path.as_deref().map(canonical).as_ref() == Some(&real) {
                 return Ok(location);
             }
@@ -82,12 +82,22 @@ impl Engine {
     }
 
     fn locate_last(&self, cwd: &str) -> Result<Location, EngineError> {
-        let filter = Filter { directory: WhichDirectory::One(cwd.to_owned()), drafts: true, ..Filter::default() };
+        let filter = Filter {
+            directory: WhichDirectory::One(cwd.to_owned()),
+            drafts: true,
+            limit: Some(1),
+            ..Filter::default()
+        };
         let listing = self.list(&filter)?;
         // Drafts count: who has just started a session means that one.
         let recent = listing.sessions.first().ok_or_else(|| EngineError::NoRecentSession(cwd.to_owned()))?;
         self.locate_id(recent.id.as_str())
     }
+}
+
+/// Asking the system what a name really means takes time, and a file keeps its last name whatever leads to it.
+fn has_name_of(location: &Location, path: &Path) -> bool {
+    location.path.as_ref().is_some_and(|location| location.file_name() == path.file_name())
 }
 
 fn canonical(path: &Path) -> PathBuf {

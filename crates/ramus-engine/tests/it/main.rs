@@ -6,6 +6,7 @@ mod base;
 mod bit_rot;
 mod blobs;
 mod branch;
+mod catalogue;
 mod degraded;
 mod fork;
 mod homes;

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::Args;
-use ramus_engine::{Filter, Listing, SessionInfo, WhichDirectory};
+use clap::{Args, ValueEnum};
+use ramus_engine::{Filter, Listing, SessionInfo, Sort, SortKey, WhichDirectory};
 use serde_json::{Map, Value, json};
 
 use crate::cli::how_many;
@@ -14,12 +15,26 @@ use crate::render::table::{self, Directories};
 use crate::render::{Text, json, quantity, short_id, style};
 
 const EXAMPLES: &str = "\
-Newest first, by the time of the newest message.
+Newest first, by the time of the newest message, unless --sort says otherwise. On a terminal the first 50 are listed; \
+--limit lists more, --cursor goes on.
+
+With --watch the list stays current until it is interrupted: redrawn on a terminal, otherwise printed again whenever it \
+changes, with --json one object per line.
 
 Examples:
   ramus list
   ramus list --all --search parser
+  ramus list --all --starred --sort cost --limit 10
   ramus list --all --drafts --json | jq -r '.sessions[].id'";
+
+/// How many sessions a person is shown who did not say how many.
+const AT_ONCE: usize = 50;
+
+/// How many lines of a screen are not sessions.
+const BESIDE_ROWS: usize = 5;
+
+/// How often a list that is watched is made again.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// List the sessions of this directory
 #[derive(Debug, Args)]
@@ -43,42 +58,144 @@ pub(crate) struct List {
     /// List at most so many
     #[arg(long, value_name = "N", value_parser = how_many)]
     limit: Option<usize>,
-    /// Go on behind this session: the `next_cursor` of the page before
+    /// Go on behind this place: the `next_cursor` of the page before, or a session
     #[arg(long, value_name = "C")]
     cursor: Option<String>,
     /// List only sessions whose title or directory contains this
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
+    /// List only sessions with this tag
+    #[arg(long)]
+    tag: Option<String>,
+    /// List only starred sessions
+    #[arg(long)]
+    starred: bool,
+    /// List only sessions that this one started
+    #[arg(long, value_name = "SESSION")]
+    parent: Option<String>,
+    /// List only sessions of this project: its remote, its directory, or the last part of one of them
+    #[arg(long, value_name = "P")]
+    project: Option<String>,
+    /// Sort by this, the largest first, titles from A
+    #[arg(long, value_enum, default_value_t, value_name = "KEY")]
+    sort: Key,
+    /// Turn the order round
+    #[arg(long)]
+    reverse: bool,
+    /// Stay, and keep the list current
+    #[arg(long)]
+    watch: bool,
+}
+
+/// What a list is sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Key {
+    #[default]
+    Updated,
+    Created,
+    Title,
+    Messages,
+    Cost,
+    Tokens,
+}
+
+impl Key {
+    fn sort(self, reverse: bool) -> Sort {
+        let key = match self {
+            Self::Updated => SortKey::Updated,
+            Self::Created => SortKey::Created,
+            Self::Title => SortKey::Title,
+            Self::Messages => SortKey::Messages,
+            Self::Cost => SortKey::Cost,
+            Self::Tokens => SortKey::Tokens,
+        };
+        Sort { key, is_ascending: (self == Self::Title) != reverse }
+    }
 }
 
 impl List {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let filter = self.filter(invocation)?;
+        if self.watch {
+            return self.watch(invocation, &filter);
+        }
+        let listing = invocation.engine.list(&filter)?;
+        self.print(invocation, &listing)?;
+        Ok(Exit::Done)
+    }
+
+    fn filter(&self, invocation: &Invocation<'_>) -> anyhow::Result<Filter> {
         let directory = match (&self.cwd, self.all) {
             (_, true) => WhichDirectory::All,
             (Some(cwd), false) => WhichDirectory::One(invocation.directory(cwd)?),
             (None, false) => WhichDirectory::One(invocation.cwd.clone()),
         };
-        let listing = invocation.engine.list(&Filter {
+        let parent = match &self.parent {
+            Some(parent) => Some(invocation.session(parent)?.id().clone()),
+            None => None,
+        };
+        let for_people = invocation.screen.is_terminal() && !invocation.screen.wants_json();
+        let room = match self.watch {
+            true => AT_ONCE.min(invocation.screen.height().saturating_sub(BESIDE_ROWS).max(1)),
+            false => AT_ONCE,
+        };
+        Ok(Filter {
             directory,
             drafts: self.drafts,
             archived: self.archived,
             owner: self.owner.clone(),
             text: self.search.clone(),
-            limit: self.limit,
+            tag: self.tag.clone(),
+            starred: self.starred,
+            parent,
+            project: self.project.clone(),
+            sort: self.sort.sort(self.reverse),
+            limit: self.limit.or(for_people.then_some(room)),
             cursor: self.cursor.clone(),
-        })?;
+        })
+    }
+
+    fn print(&self, invocation: &mut Invocation<'_>, listing: &Listing) -> anyhow::Result<()> {
         for (session, reason) in &listing.unreadable {
             invocation.screen.warn(&format!("session {session} cannot be read: {reason}"))?;
         }
         if invocation.screen.wants_json() {
-            invocation.screen.json(to_json(&listing))?;
-        } else {
-            self.tell(invocation, &listing)?;
+            return invocation.screen.json(to_json(listing));
         }
-        Ok(Exit::Done)
+        let text = self.told(invocation, listing)?;
+        invocation.screen.text(&text)
     }
 
-    fn tell(&self, invocation: &mut Invocation<'_>, listing: &Listing) -> anyhow::Result<()> {
+    /// Lists again and again, until interrupted or nobody reads on. Prints when the answer changed.
+    fn watch(&self, invocation: &mut Invocation<'_>, filter: &Filter) -> anyhow::Result<Exit> {
+        if !invocation.screen.is_terminal() || invocation.screen.wants_json() {
+            let mut last = None;
+            loop {
+                let listing = invocation.engine.list(filter)?;
+                if last.as_ref() != Some(&listing) {
+                    self.print(invocation, &listing)?;
+                    invocation.screen.flush()?;
+                    last = Some(listing);
+                }
+                pause();
+            }
+        }
+        let mut last = Text::new();
+        loop {
+            let listing = invocation.engine.list(filter)?;
+            let text = self.told(invocation, &listing)?;
+            // Not only the sessions change: what was now is a minute ago.
+            if text.as_styled() != last.as_styled() {
+                invocation.screen.take_back(last.as_styled().lines().count())?;
+                invocation.screen.text(&text)?;
+                invocation.screen.flush()?;
+                last = text;
+            }
+            pause();
+        }
+    }
+
+    fn told(&self, invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Result<Text> {
         let mut text = Text::new();
         if !listing.sessions.is_empty() {
             let ids = invocation.engine.session_ids()?;
@@ -90,7 +207,7 @@ impl List {
             table::sessions(&mut text, &rows, directories, invocation.screen.width());
         }
         self.footer(&mut text, listing);
-        invocation.screen.text(&text)
+        Ok(text)
     }
 
     fn footer(&self, text: &mut Text, listing: &Listing) {
@@ -110,9 +227,20 @@ impl List {
             text.styled(style::DIM, &format!("hidden: {}", reasons.join(", "))).end();
         }
         if let Some(cursor) = &listing.next_cursor {
-            text.styled(style::DIM, &format!("there is more: --cursor {cursor}")).end();
+            let shown = listing.sessions.len();
+            let more = match self.limit {
+                Some(_) => format!("there is more: --cursor {cursor}"),
+                None => format!("there is more: --limit {} or --cursor {cursor}", shown * 10),
+            };
+            text.styled(style::DIM, &more).end();
         }
     }
+}
+
+/// Waits until it is worth looking again.
+#[expect(clippy::disallowed_methods, reason = "sessions are files that others write: there is no event to wait for")]
+fn pause() {
+    std::thread::sleep(PAUSE);
 }
 
 /// A session that came while we were looking is shown as if it were alone.
