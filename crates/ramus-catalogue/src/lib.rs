@@ -18,6 +18,7 @@ mod files;
 mod known;
 mod list;
 mod open;
+mod recorded;
 mod row;
 mod schema;
 mod seal;
@@ -27,6 +28,7 @@ pub use error::CatalogueError;
 pub use known::Known;
 pub use list::{After, Filter, Found, Hidden, Sort, SortKey, SortValue};
 pub use open::{Catalogue, Held};
+pub use recorded::Recorded;
 pub use row::{Residence, Row};
 
 /// Returns the version of the SQLite that is linked in, as it reports it itself.

@@ -12,6 +12,8 @@ use crate::row::{COLUMNS, Row, folded, saturated};
 pub struct Filter {
     /// Only sessions of these directories; the others count as hidden.
     pub directories: Option<Vec<String>>,
+    /// The files, by name, of sessions that count as sessions of these directories though they are recorded elsewhere.
+    pub moved: Vec<String>,
     /// Whether drafts are listed too.
     pub drafts: bool,
     /// Whether archived sessions are listed too.
@@ -206,7 +208,12 @@ impl Conditions {
             None => ("1".into(), Vec::new()),
             Some(directories) => {
                 let places = vec!["?"; directories.len()].join(", ");
-                (format!("cwd IN ({places})"), directories.iter().cloned().map(Value::from).collect())
+                let mut values: Vec<Value> = directories.iter().cloned().map(Value::from).collect();
+                if filter.moved.is_empty() {
+                    return (format!("cwd IN ({places})"), values);
+                }
+                values.push(serde_json::Value::from(filter.moved.clone()).to_string().into());
+                (format!("(cwd IN ({places}) OR name IN (SELECT value FROM json_each(?)))"), values)
             }
         }
     }

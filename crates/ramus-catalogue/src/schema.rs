@@ -70,6 +70,9 @@ CREATE TABLE session (
 CREATE INDEX session_bucket ON session (bucket);
 CREATE INDEX session_updated ON session (updated_millis, id, name);
 CREATE INDEX session_directory ON session (cwd, updated_millis, id, name);
+-- A repository that moved is looked for by what it is.
+CREATE INDEX session_remote ON session (project_remote) WHERE project_remote IS NOT NULL;
+CREATE INDEX session_git ON session (project_git) WHERE project_git IS NOT NULL;
 -- What is counted as hidden is counted here, without touching the rows.
 CREATE INDEX session_shown ON session (residence, unreadable, archived_at, cwd, owner);
 

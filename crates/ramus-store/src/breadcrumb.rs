@@ -53,6 +53,10 @@ pub trait Breadcrumbs {
     /// Returns the breadcrumb of a terminal.
     fn breadcrumb(&self, terminal: &Terminal) -> Result<Option<Breadcrumb>, StoreError>;
 
+    /// Follows directories that moved: `moved` says where a directory is now, if it is elsewhere. Returns how many
+    /// breadcrumbs were left in such a one. With `dry_run`, only counts them.
+    fn move_breadcrumbs(&self, moved: &dyn Fn(&str) -> Option<String>, dry_run: bool) -> Result<usize, StoreError>;
+
     /// Removes the breadcrumbs that lead to a session. With `dry_run`, says which.
     fn sweep_breadcrumbs(&self, session: &Location, dry_run: bool) -> Result<Removed, StoreError>;
 }

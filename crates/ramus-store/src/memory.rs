@@ -320,6 +320,18 @@ impl Breadcrumbs for MemoryStore {
         Ok(self.home().breadcrumbs.get(terminal).cloned())
     }
 
+    fn move_breadcrumbs(&self, moved: &dyn Fn(&str) -> Option<String>, dry_run: bool) -> Result<usize, StoreError> {
+        let mut home = self.home();
+        let followed = home.breadcrumbs.values_mut().filter_map(|crumb| Some((moved(&crumb.cwd)?, crumb)));
+        Ok(followed
+            .map(|(cwd, crumb)| {
+                if !dry_run {
+                    crumb.cwd = cwd
+                }
+            })
+            .count())
+    }
+
     fn sweep_breadcrumbs(&self, session: &Location, dry_run: bool) -> Result<Removed, StoreError> {
         if !dry_run {
             self.home().breadcrumbs.retain(|_, crumb| crumb.session != session.id);

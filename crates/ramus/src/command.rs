@@ -19,13 +19,16 @@ mod meta;
 mod move_session;
 mod new;
 mod recover;
+mod relocate;
 mod rename;
 mod replace_segment;
 mod reset_leaf;
 mod say;
 mod session;
 mod show;
+mod star;
 mod state;
+mod tag;
 mod tail;
 mod tree;
 
@@ -55,7 +58,11 @@ pub(crate) enum Command {
     Fork(fork::Fork),
     ReplaceSegment(replace_segment::ReplaceSegment),
     Move(move_session::Move),
+    Relocate(relocate::Relocate),
     Meta(meta::Meta),
+    Tag(tag::Tag),
+    Star(star::Star),
+    Unstar(star::Unstar),
     Export(export::Export),
     Delete(delete::Delete),
     Doctor(doctor::Doctor),
@@ -98,7 +105,11 @@ impl Command {
             Self::Fork(fork) => fork.run(invocation),
             Self::ReplaceSegment(replace) => replace.run(invocation),
             Self::Move(move_session) => move_session.run(invocation),
+            Self::Relocate(relocate) => relocate.run(invocation),
             Self::Meta(meta) => meta.run(invocation),
+            Self::Tag(tag) => tag.run(invocation),
+            Self::Star(star) => star.run(invocation),
+            Self::Unstar(unstar) => unstar.run(invocation),
             Self::Export(export) => export.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),

@@ -1,6 +1,6 @@
 //! What every command works with: an engine over a home, the current directory, and a screen.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context as _;
 use ramus_engine::{Engine, EngineError, Resumed, Session};
@@ -156,10 +156,20 @@ impl<'s> Invocation<'s> {
 
     /// Returns a directory the way sessions record it: as if the command had been started there.
     pub(crate) fn directory(&self, named: &Path) -> anyhow::Result<String> {
-        let path = match named.canonicalize() {
-            Ok(real) => real,
-            Err(_) => std::path::absolute(named).with_context(|| format!("cannot use {}", named.display()))?,
-        };
-        Ok(path.to_string_lossy().into_owned())
+        let whole = std::path::absolute(named).with_context(|| format!("cannot use {}", named.display()))?;
+        // What is gone cannot be asked where it really is, but what it was in can.
+        let mut real = PathBuf::new();
+        for part in whole.components() {
+            match part {
+                Component::ParentDir => {
+                    real.pop();
+                }
+                part => {
+                    real.push(part);
+                    real = real.canonicalize().unwrap_or(real);
+                }
+            }
+        }
+        Ok(real.to_string_lossy().into_owned())
     }
 }

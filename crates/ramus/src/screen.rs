@@ -4,7 +4,7 @@
 //! except that on a terminal control characters are spelled as JSON escapes.
 
 use std::cell::RefCell;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write};
 use std::rc::Rc;
 
 use anstream::{AutoStream, ColorChoice};
@@ -161,6 +161,18 @@ impl Screen {
     /// Prints text for people.
     pub(crate) fn text(&mut self, text: &Text) -> anyhow::Result<()> {
         Ok(self.out.text(text.as_styled())?)
+    }
+
+    /// Asks a question that can be answered with yes; none when there is nobody to ask.
+    pub(crate) fn ask(&mut self, question: &mut Text) -> anyhow::Result<Option<bool>> {
+        let stdin = io::stdin();
+        if !stdin.is_terminal() {
+            return Ok(None);
+        }
+        self.complain(question.plain(" [y/N] "))?;
+        let mut answer = String::new();
+        stdin.lock().read_line(&mut answer)?;
+        Ok(Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")))
     }
 
     /// Prints text of our own that brings its colours along.

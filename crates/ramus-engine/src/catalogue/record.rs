@@ -88,6 +88,7 @@ pub(crate) fn info_of(row: Row, store: &dyn LogStore) -> Option<SessionInfo> {
         last_completion_tokens: row.last_completion_tokens,
         archived_at: row.archived_at,
         project: row.project_root.map(project),
+        moved_to: None,
         tags: serde_json::from_str(&row.tags).ok()?,
         starred: row.is_starred,
         metadata: serde_json::from_str(&row.metadata).ok()?,

@@ -141,7 +141,7 @@ impl Engine {
 
     /// A draft that holds an answer is a session that people look for. What was appended is safe either way, so trouble
     /// with publishing is told, not failed with: the next writer publishes.
-    fn publish_if_answered(&self, session: &mut Session) {
+    pub(crate) fn publish_if_answered(&self, session: &mut Session) {
         if session.residence() != Residence::Draft || !session.has_answer() {
             return;
         }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::project;
 use crate::session::{Session, load};
 use crate::sidecar::Found;
 
@@ -44,6 +45,7 @@ impl Engine {
                 parent: new.parent,
                 owner: new.owner,
                 engine: Some(engine_version()),
+                project: project::find(&new.cwd),
                 ..RamusHeader::default()
             },
             synthetic: false,

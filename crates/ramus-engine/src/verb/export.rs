@@ -28,6 +28,7 @@ impl Engine {
             ramus: RamusHeader {
                 copied_from: header.ramus.forked_from.as_ref().map(|fork| fork.origin.clone()),
                 forked_from: None,
+                project: session.project(),
                 ..header.ramus.clone()
             },
             ..header.clone()

@@ -10,6 +10,7 @@ use ramus_store::{Hold, Location, NewLog, Placement, Residence, StoreError};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::project;
 use crate::session::{MAX_FORK_DEPTH, Session, find, load};
 use crate::verb::branch::branch_target;
 use crate::verb::create::{check_title, engine_version, new_entry_id, new_session_id, title_body};
@@ -63,7 +64,12 @@ impl Engine {
             cwd: origin.cwd().to_owned(),
             title: Some(title.clone()),
             parent_session: Some(origin.id().to_string()),
-            ramus: RamusHeader { owner, engine: Some(engine_version()), ..ramus },
+            ramus: RamusHeader {
+                owner,
+                engine: Some(engine_version()),
+                project: project::inherited(origin.cwd(), origin.project().as_ref()),
+                ..ramus
+            },
             synthetic: false,
         };
         // The copy may outlive the lines it was made from, and their blobs must not go in between.

@@ -8,7 +8,9 @@ use ramus_store::{Health, Residence, Runner};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::project::{self, Place, Standing};
 use crate::session::Session;
 use crate::verb::survey::Survey;
 
@@ -53,8 +55,11 @@ pub struct SessionInfo {
     pub last_completion_tokens: u64,
     /// When it was archived, if it is.
     pub archived_at: Option<String>,
-    /// The repository that the working directory was in when the session was made.
+    /// The repository that the working directory was in when the session was made or moved there. Lists say what is there
+    /// now when nothing was recorded.
     pub project: Option<Project>,
+    /// The directory that was asked for, when what `cwd` held is proven to be there now.
+    pub moved_to: Option<String>,
     /// The tags, in order, each once.
     pub tags: Vec<String>,
     /// Whether it is starred.
@@ -151,6 +156,18 @@ impl UsageTotals {
     }
 }
 
+impl Engine {
+    /// Collects what a list in `cwd` shows of a session: also what is around it now, and whether it moved there.
+    pub fn describe(&self, session: &Session, cwd: &str) -> Result<SessionInfo, EngineError> {
+        let mut info = session.info()?;
+        if Place::of(cwd).standing(&info.cwd, info.project.as_ref()) == Standing::Moved {
+            info.moved_to = Some(cwd.to_owned());
+        }
+        info.project = info.project.or_else(|| project::find(&info.cwd));
+        Ok(info)
+    }
+}
+
 impl Session {
     /// Collects what a list shows. Reads every message once.
     pub fn info(&self) -> Result<SessionInfo, EngineError> {
@@ -188,7 +205,8 @@ impl Session {
             last_prompt_tokens: last_usage.prompt(),
             last_completion_tokens: last_usage.output,
             archived_at: self.archived_at(),
-            project: ramus.and_then(|ramus| ramus.project.clone()),
+            project: self.project(),
+            moved_to: None,
             tags: self.tags(),
             starred: self.starred(),
             metadata: self.metadata(),
@@ -226,6 +244,16 @@ impl Session {
     /// Returns when the session was archived, if it is.
     pub fn archived_at(&self) -> Option<String> {
         self.log().facts().meta().get("archived_at").and_then(Value::as_str).map(str::to_owned)
+    }
+
+    /// Returns the repository that is recorded for the working directory.
+    pub fn project(&self) -> Option<Project> {
+        let meta = self.log().facts().meta();
+        match meta.get("cwd") {
+            // Where it was started says nothing about where it was moved to.
+            Some(_) => meta.get("project").and_then(Project::from_json),
+            None => self.log().header().and_then(|header| header.ramus.project.clone()),
+        }
     }
 
     /// Returns the tags, in order, each once.

@@ -3,13 +3,16 @@
 mod cursor;
 mod reading;
 
-use ramus_catalogue::After;
+use std::collections::HashMap;
+
+use ramus_catalogue::{After, Held, Recorded};
 pub use ramus_catalogue::{Hidden, Sort, SortKey};
-use ramus_model::SessionId;
+use ramus_model::{Project, SessionId};
 
 use crate::catalogue::{Trouble, info_of};
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::project::{self, Place, Standing};
 use crate::verb::info::SessionInfo;
 
 /// Which directories' sessions are listed.
@@ -18,7 +21,7 @@ pub enum WhichDirectory {
     /// All.
     #[default]
     All,
-    /// Those of one working directory.
+    /// Those of one working directory, and those that are proven to have moved there.
     One(String),
 }
 
@@ -68,7 +71,8 @@ impl Engine {
     /// Lists sessions; files that cannot be read are named, not dropped.
     pub fn list(&self, filter: &Filter) -> Result<Listing, EngineError> {
         let key = filter.sort.key;
-        self.consult(&mut |held, _| {
+        let mut place = place(filter);
+        let mut listing = self.consult(&mut |held, _| {
             let after = match &filter.cursor {
                 None => None,
                 Some(cursor) => Some(match cursor::read(cursor, key) {
@@ -79,7 +83,8 @@ impl Engine {
                     },
                 }),
             };
-            let found = held.list(&self.selection(filter, after))?;
+            let moved = place.as_mut().map(|place| moved_to(place, held)).transpose()?.unwrap_or_default();
+            let found = held.list(&self.selection(filter, after, moved))?;
             let infos = found.rows.into_iter().map(|row| info_of(row, self.store.as_ref()));
             Ok(Listing {
                 sessions: infos.collect::<Option<_>>().ok_or(Trouble::Disturbed)?,
@@ -87,7 +92,9 @@ impl Engine {
                 hidden: found.hidden,
                 unreadable: found.unreadable,
             })
-        })
+        })?;
+        listing.tell_places(filter);
+        Ok(listing)
     }
 
     /// Returns the ids of all sessions of the home, without opening them.
@@ -95,17 +102,14 @@ impl Engine {
         Ok(self.store.list()?.into_iter().map(|location| location.id).collect())
     }
 
-    /// The working directories that a filter is about, those that were moved since included. None for all.
-    pub(crate) fn directories(&self, directory: &WhichDirectory) -> Option<Vec<String>> {
-        match directory {
+    fn selection(&self, filter: &Filter, after: Option<After>, moved: Vec<String>) -> ramus_catalogue::Filter {
+        let directories = match &filter.directory {
             WhichDirectory::All => None,
             WhichDirectory::One(cwd) => Some(vec![cwd.clone()]),
-        }
-    }
-
-    fn selection(&self, filter: &Filter, after: Option<After>) -> ramus_catalogue::Filter {
+        };
         ramus_catalogue::Filter {
-            directories: self.directories(&filter.directory),
+            directories,
+            moved,
             drafts: filter.drafts,
             archived: filter.archived,
             owner: filter.owner.clone(),
@@ -117,6 +121,43 @@ impl Engine {
             sort: filter.sort,
             after,
             limit: filter.limit,
+        }
+    }
+}
+
+/// The directory that a filter is about, if it is about one.
+fn place(filter: &Filter) -> Option<Place<'static>> {
+    match &filter.directory {
+        WhichDirectory::All => None,
+        WhichDirectory::One(cwd) => Some(Place::of(cwd)),
+    }
+}
+
+/// Asks the catalogue for the sessions that are proven to have moved to a place, by the names of their files.
+fn moved_to(place: &mut Place<'_>, held: &Held<'_>) -> Result<Vec<String>, Trouble> {
+    let Some(project) = place.project().cloned() else { return Ok(Vec::new()) };
+    let repository = Recorded { root: project.root, remote: project.remote, git: project.git, ..Recorded::default() };
+    let recorded = held.recorded(&repository)?;
+    let moved = recorded.into_iter().filter_map(|Recorded { name, cwd, root, remote, git }| {
+        let standing = place.standing(&cwd, Some(&Project { root, remote, git }));
+        (standing == Standing::Moved).then_some(name)
+    });
+    Ok(moved.collect())
+}
+
+impl Listing {
+    /// Says of each session where it moved to, and which project is around it when none was recorded. Each directory is
+    /// looked at once.
+    fn tell_places(&mut self, filter: &Filter) {
+        let mut found: HashMap<String, Option<Project>> = HashMap::new();
+        for info in &mut self.sessions {
+            if let WhichDirectory::One(cwd) = &filter.directory {
+                info.moved_to = (info.cwd != *cwd).then(|| cwd.clone());
+            }
+            if info.project.is_none() {
+                let project = found.entry(info.cwd.clone()).or_insert_with(|| project::find(&info.cwd));
+                info.project.clone_from(project);
+            }
         }
     }
 }

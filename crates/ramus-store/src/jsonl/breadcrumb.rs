@@ -35,30 +35,48 @@ impl JsonlStore {
         let session = layout::id_in_file_name(name).unwrap_or_else(|| SessionId::from(name));
         Ok(Some(Breadcrumb { cwd: cwd.to_owned(), session, path: Some(file) }))
     }
-}
 
-impl Breadcrumbs for JsonlStore {
-    fn leave_breadcrumb(&self, terminal: &Terminal, crumb: &Breadcrumb) -> Result<(), StoreError> {
+    fn write_breadcrumb(&self, path: &Path, crumb: &Breadcrumb) -> Result<(), StoreError> {
         let file = crumb.path.as_deref().and_then(Path::to_str);
         let Some(file) = file.filter(|file| !file.contains('\n') && !crumb.cwd.contains('\n')) else { return Ok(()) };
         let directory = self.breadcrumbs();
         self.own_dir(&directory)?;
-        let (path, new) = (directory.join(terminal.as_str()), directory.join(unfinished()));
+        let new = directory.join(unfinished());
         let text = format!("{}\n{file}\n", crumb.cwd);
         // The old one or the new one, and it does not matter which after a crash: nothing is synced.
         let written = self
             .fs
             .create_file(&new)
             .and_then(|mut file| write_all(file.as_mut(), text.as_bytes()))
-            .and_then(|()| self.fs.rename(&new, &path));
+            .and_then(|()| self.fs.rename(&new, path));
         if written.is_err() {
             let _ = self.fs.remove(&new);
         }
-        written.map_err(|error| StoreError::io("write", &path, error))
+        written.map_err(|error| StoreError::io("write", path, error))
+    }
+}
+
+impl Breadcrumbs for JsonlStore {
+    fn leave_breadcrumb(&self, terminal: &Terminal, crumb: &Breadcrumb) -> Result<(), StoreError> {
+        self.write_breadcrumb(&self.breadcrumbs().join(terminal.as_str()), crumb)
     }
 
     fn breadcrumb(&self, terminal: &Terminal) -> Result<Option<Breadcrumb>, StoreError> {
         self.read_breadcrumb(&self.breadcrumbs().join(terminal.as_str()))
+    }
+
+    fn move_breadcrumbs(&self, moved: &dyn Fn(&str) -> Option<String>, dry_run: bool) -> Result<usize, StoreError> {
+        let mut count = 0;
+        for entry in self.entries(&self.breadcrumbs())?.into_iter().filter(|entry| entry.is_file) {
+            let path = self.breadcrumbs().join(entry.name);
+            let Some(crumb) = self.read_breadcrumb(&path)? else { continue };
+            let Some(cwd) = moved(&crumb.cwd) else { continue };
+            count += 1;
+            if !dry_run {
+                self.write_breadcrumb(&path, &Breadcrumb { cwd, ..crumb })?;
+            }
+        }
+        Ok(count)
     }
 
     fn sweep_breadcrumbs(&self, session: &Location, dry_run: bool) -> Result<Removed, StoreError> {

@@ -1,7 +1,5 @@
 //! `delete`: removes a session for good.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
-
 use clap::Args;
 use ramus_engine::{Children, Deleted, Session};
 use ramus_model::SessionId;
@@ -113,14 +111,9 @@ impl Delete {
 
 /// Asks, when there is someone to ask.
 fn confirm(invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<bool> {
-    if !io::stdin().is_terminal() {
-        let refusal = Refusal::usage("deleting needs --yes when nobody can be asked");
-        return Err(refusal.hint("--dry-run says what would be removed").into());
-    }
     let mut text = Text::new();
     text.plain("Delete ").styled(style::BOLD, &session.title()).plain(" (").styled(style::ID, session.id().as_str());
-    invocation.screen.complain(text.plain(") for good? [y/N] "))?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    let answer = invocation.screen.ask(text.plain(") for good?"))?;
+    let refusal = || Refusal::usage("deleting needs --yes when nobody can be asked");
+    Ok(answer.ok_or_else(|| refusal().hint("--dry-run says what would be removed"))?)
 }

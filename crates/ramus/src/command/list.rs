@@ -1,6 +1,6 @@
 //! `list`: the sessions of a directory, or of all.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ use crate::render::{Text, json, quantity, short_id, style};
 
 const EXAMPLES: &str = "\
 Newest first, by the time of the newest message, unless --sort says otherwise. On a terminal the first 50 are listed; \
---limit lists more, --cursor goes on.
+--limit lists more, --cursor goes on. Sessions whose repository is proven to have moved here from elsewhere are listed \
+too; `ramus relocate` writes that down.
 
 With --watch the list stays current until it is interrupted: redrawn on a terminal, otherwise printed again whenever it \
 changes, with --json one object per line.
@@ -213,6 +214,13 @@ impl List {
     fn footer(&self, text: &mut Text, listing: &Listing) {
         if listing.sessions.is_empty() {
             text.plain(if self.all { "no sessions" } else { "no sessions in this directory" }).end();
+        }
+        let moved: BTreeSet<&str> =
+            listing.sessions.iter().filter(|info| info.moved_to.is_some()).map(|info| &*info.cwd).collect();
+        if !moved.is_empty() {
+            let directories: Vec<&str> = moved.into_iter().collect();
+            text.styled(style::DIM, &format!("moved here with their repository from: {}", directories.join(", ")))
+                .end();
         }
         let hidden = &listing.hidden;
         let reasons = [

@@ -64,7 +64,7 @@ impl Show {
         } else {
             session.select_messages(leaf, self.limit, self.cursor.as_deref())?
         };
-        let info = session.info()?;
+        let info = invocation.engine.describe(&session, &invocation.cwd)?;
         let unreadable = if invocation.screen.wants_json() {
             self.print_json(invocation, &session, &info, &selection)?
         } else {

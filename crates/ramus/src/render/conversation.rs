@@ -5,7 +5,7 @@ use ramus_model::message::{Message, Part};
 use ramus_model::{Kind, Role, Seq};
 
 use super::glyphs::{self, Glyphs};
-use super::{Text, preview, quantity, short_id, style};
+use super::{Text, preview, quantity, short_id, style, table};
 
 /// How far what is said is indented.
 const INDENT: usize = 2;
@@ -44,7 +44,10 @@ impl Conversation {
 
     /// Writes what a session is.
     pub(crate) fn header(&self, text: &mut Text, info: &SessionInfo, branches: usize) {
-        text.styled(style::BOLD, &info.title).end();
+        if info.starred {
+            text.styled(style::LABEL, self.glyphs.star).plain(" ");
+        }
+        text.styled(style::BOLD, &info.title).styled(style::DIM, &table::tags(info)).end();
         let mut facts = vec![
             quantity::count(info.messages, "message", "messages"),
             quantity::count(info.entries, "entry", "entries"),
@@ -59,7 +62,8 @@ impl Conversation {
             facts.push(format!("updated {}", quantity::ago(info.updated_millis)));
         }
         let place = if info.cwd.is_empty() { "no directory" } else { &info.cwd };
-        text.styled(style::DIM, &format!("{}{}{place}", info.id, self.glyphs.separator)).end();
+        let moved = info.moved_to.as_ref().map(|to| format!(" (moved to {to})")).unwrap_or_default();
+        text.styled(style::DIM, &format!("{}{}{place}{moved}", info.id, self.glyphs.separator)).end();
         text.styled(style::DIM, &facts.join(self.glyphs.separator)).end();
     }
 

@@ -6,7 +6,7 @@ use ramus_engine::{SessionInfo, SessionStatus};
 use ramus_store::Residence;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{Text, clean, quantity, short_id, style};
+use super::{Text, clean, glyphs, quantity, short_id, style};
 
 const UPDATED: usize = 10;
 const MESSAGES: usize = 4;
@@ -77,8 +77,14 @@ fn title(info: &SessionInfo, width: usize) -> String {
         (matches!(info.status, SessionStatus::Running(_)), " (running)"),
     ];
     let marks: String = marks.iter().filter(|(applies, _)| *applies).map(|(_, mark)| *mark).collect();
-    let title = clean::one_line(&info.title);
-    format!("{}{marks}", clean::cut(&title, width.saturating_sub(marks.len())))
+    let star = if info.starred { format!("{} ", glyphs::of_terminal().star) } else { String::new() };
+    let title = clean::one_line(&format!("{}{}", info.title, tags(info)));
+    format!("{star}{}{marks}", clean::cut(&title, width.saturating_sub(star.width() + marks.len())))
+}
+
+/// The tags, as they stand behind a title.
+pub(super) fn tags(info: &SessionInfo) -> String {
+    info.tags.iter().map(|tag| format!(" #{tag}")).collect()
 }
 
 fn title_style(info: &SessionInfo) -> anstyle::Style {

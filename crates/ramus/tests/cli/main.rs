@@ -23,6 +23,7 @@ mod incidents;
 mod json_shapes;
 mod owners;
 mod pipes;
+mod projects;
 mod scale;
 mod settings;
 mod tailing;

@@ -6,9 +6,10 @@ use ramus_catalogue::{After, SortKey, SortValue};
 use ramus_model::Depth;
 use ramus_store::{Location, Residence, StoreError};
 
-use super::{Filter, Listing, cursor};
+use super::{Filter, Listing, cursor, place};
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::project::{Place, Standing};
 use crate::session::{KnownOrigins, among, load_among, unknown};
 use crate::verb::info::SessionInfo;
 
@@ -23,7 +24,7 @@ impl Engine {
     pub fn list_by_reading(&self, filter: &Filter) -> Result<Listing, EngineError> {
         let mut listing = Listing::default();
         let mut listed = Vec::new();
-        let directories = self.directories(&filter.directory);
+        let mut place = place(filter);
         let known = self.store.list()?;
         for location in &known {
             let read = |known: KnownOrigins<'_>| {
@@ -36,7 +37,7 @@ impl Engine {
             };
             match info {
                 Ok(info) if !is_meant(&info, filter) => {}
-                Ok(info) if listing.hides(&info, filter, directories.as_deref()) => {}
+                Ok(info) if listing.hides(&info, filter, place.as_mut()) => {}
                 Ok(info) => listed.push(self.listed(location, info, filter.sort.key)),
                 // Deleted or published while we were looking.
                 Err(EngineError::Store(StoreError::NotFound { .. })) => {}
@@ -48,7 +49,9 @@ impl Engine {
             if filter.sort.is_ascending { order } else { order.reverse() }
         };
         listed.sort_by(in_order);
-        listing.page(listed, filter)
+        let mut listing = listing.page(listed, filter)?;
+        listing.tell_places(filter);
+        Ok(listing)
     }
 
     fn listed(&self, location: &Location, info: SessionInfo, key: SortKey) -> Listed {
@@ -74,8 +77,9 @@ fn is_meant(info: &SessionInfo, filter: &Filter) -> bool {
 
 impl Listing {
     /// Counts a session that is not shown.
-    fn hides(&mut self, info: &SessionInfo, filter: &Filter, directories: Option<&[String]>) -> bool {
-        let hidden = if directories.is_some_and(|directories| !directories.contains(&info.cwd)) {
+    fn hides(&mut self, info: &SessionInfo, filter: &Filter, place: Option<&mut Place<'_>>) -> bool {
+        let standing = place.map_or(Standing::Here, |place| place.standing(&info.cwd, info.project.as_ref()));
+        let hidden = if standing == Standing::Elsewhere {
             &mut self.hidden.other_directories
         } else if info.archived_at.is_some() && !filter.archived {
             &mut self.hidden.archived

@@ -1,0 +1,164 @@
+//! Reading the repository in one directory: `.git` is a directory, or a file that names one (worktrees, submodules).
+//!
+//! Nothing is followed twice and no link is followed at all, so there is no way round in a circle.
+
+use std::ffi::OsStr;
+use std::fs::{Metadata, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::UNIX_EPOCH;
+
+use ramus_model::Project;
+use rustix::fs::OFlags;
+
+use super::{config, remote};
+
+/// The longest file that names a directory: more than the longest path.
+const LONGEST_POINTER: u64 = 1 << 13;
+
+/// How much of a configuration is read. `origin` is near its start.
+const LONGEST_CONFIG: u64 = 1 << 20;
+
+/// In front of the identity of a worktree that was added to a repository.
+pub(super) const WORKTREE: &str = "worktree:";
+
+/// What a directory holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// This repository.
+    Here(Project),
+    /// None.
+    Absent,
+    /// Something that cannot be read, or that nobody should rely on.
+    Unclear,
+}
+
+/// Returns the file system a directory is on; none when it is no directory.
+pub(super) fn directory_device(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().filter(Metadata::is_dir).map(|metadata| metadata.dev())
+}
+
+/// Says which repository is in this very directory.
+pub(super) fn at(root: &Path) -> Presence {
+    let path = root.join(".git");
+    let found = match std::fs::symlink_metadata(&path) {
+        Ok(found) => found,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Presence::Absent;
+        }
+        Err(_) => return Presence::Unclear,
+    };
+    // In a directory where everyone may write, anyone may plant a repository.
+    if !std::fs::metadata(root).is_ok_and(|around| is_trusted(&found, around.uid())) {
+        return Presence::Unclear;
+    }
+    let git = if found.is_dir() {
+        // git passes over a directory that only has the name.
+        if !has_head(&path) {
+            return Presence::Absent;
+        }
+        Some(GitDirectory { own: path.clone(), common: path, metadata: found, is_worktree: false })
+    } else if found.is_file() {
+        GitDirectory::named_by(root, &path, found.uid())
+    } else {
+        None
+    };
+    match (git, root.to_str()) {
+        (Some(git), Some(root)) => Presence::Here(git.project(root)),
+        _ => Presence::Unclear,
+    }
+}
+
+/// What belongs to us or to whom the directory around it belongs was not planted by others.
+fn is_trusted(found: &Metadata, around: u32) -> bool {
+    static USER: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
+    found.uid() == *USER || found.uid() == around
+}
+
+fn has_head(git: &Path) -> bool {
+    std::fs::symlink_metadata(git.join("HEAD")).is_ok_and(|head| !head.is_dir())
+}
+
+/// The directory that makes a directory a working copy.
+struct GitDirectory {
+    /// The one of this working copy.
+    own: PathBuf,
+    /// The one that holds the configuration: the same, except for worktrees that were added to a repository.
+    common: PathBuf,
+    /// Of `own`.
+    metadata: Metadata,
+    is_worktree: bool,
+}
+
+impl GitDirectory {
+    /// Follows a `.git` file.
+    fn named_by(root: &Path, file: &Path, owner: u32) -> Option<Self> {
+        let text = pointer(file).ok()?;
+        let own = root.join(path_in(text.strip_prefix(b"gitdir:")?)?);
+        let metadata = trusted_directory(&own, owner).filter(|_| has_head(&own))?;
+        let common = match pointer(&own.join("commondir")) {
+            Ok(text) => own.join(path_in(&text)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Some(Self { common: own.clone(), own, metadata, is_worktree: false });
+            }
+            Err(_) => return None,
+        };
+        trusted_directory(&common, owner)?;
+        Some(Self { own, common, metadata, is_worktree: true })
+    }
+
+    fn project(&self, root: &str) -> Project {
+        let address = read(&self.common.join("config"), LONGEST_CONFIG).ok().and_then(|text| config::origin(&text));
+        // A relative address is meant from where the repository was made.
+        let base = if self.is_worktree { self.common.parent().unwrap_or(&self.own) } else { Path::new(root) };
+        Project {
+            root: root.to_owned(),
+            remote: address.and_then(|address| remote::normal(&address, base)),
+            git: self.identity(),
+        }
+    }
+
+    /// The directory as the file system knows it, whatever its name. Numbers of directories are used again, so without
+    /// the time of birth they prove nothing and there is no identity.
+    fn identity(&self) -> Option<String> {
+        let born = self.metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
+        let identity = born.filter(|born| !born.is_zero()).map(|born| {
+            let (device, inode) = (self.metadata.dev(), self.metadata.ino());
+            format!("{device}:{inode}:{}.{:09}", born.as_secs(), born.subsec_nanos())
+        });
+        // That it is a worktree is known in any case, and matters.
+        if self.is_worktree { Some(format!("{WORKTREE}{}", identity.unwrap_or_default())) } else { identity }
+    }
+}
+
+/// A directory, no link to one, that belongs to us or to the `owner` of what named it.
+fn trusted_directory(path: &Path, owner: u32) -> Option<Metadata> {
+    std::fs::symlink_metadata(path).ok().filter(|found| found.is_dir() && is_trusted(found, owner))
+}
+
+/// Reads a file that holds one path; one that is too long holds none.
+fn pointer(path: &Path) -> io::Result<Vec<u8>> {
+    let text = read(path, LONGEST_POINTER)?;
+    if text.len() as u64 == LONGEST_POINTER { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+}
+
+fn path_in(text: &[u8]) -> Option<&Path> {
+    let text = text.trim_ascii();
+    let is_path = !text.is_empty() && !text.iter().any(u8::is_ascii_control);
+    is_path.then(|| Path::new(OsStr::from_bytes(text)))
+}
+
+/// Reads the start of a regular file. A pipe would make us wait and a link may lead anywhere; both are errors.
+fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
