@@ -12,11 +12,12 @@
 mod appending;
 mod blobs;
 mod branching;
-mod catalogue;
+
 mod deleting;
 mod demo;
 mod failing;
 mod files;
+mod finding;
 mod help;
 mod hostile;
 mod incidents;
