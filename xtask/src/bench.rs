@@ -3,17 +3,23 @@
 //! All figures of a run come from one machine in one go, each the best of several repetitions, so that the ratios mean
 //! something where the milliseconds do not.
 
+mod catalogue;
+mod figure;
+mod opencode;
 mod peers;
 mod storage;
+mod timed;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use ramus_testkit::corpus;
 use serde_json::Value;
 
+use self::figure::Outcome;
+use self::opencode::Opencode;
 use self::peers::Peers;
 use crate::arguments::Arguments;
 use crate::workspace::Workspace;
@@ -49,9 +55,16 @@ const COMPARISONS: [Comparison; 6] = [
 /// The best time of each operation, in milliseconds.
 type Times = BTreeMap<String, f64>;
 
+/// What is measured, one table each.
+type Section = (&'static str, fn(&Workspace, Option<&Peers>) -> Result<Outcome>);
+
+const SECTIONS: [Section; 3] = [("sessions", sessions), ("storage", storage::run), ("catalogue", catalogue::run)];
+
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
     let record = arguments.flag("--record");
+    let only: Option<String> = arguments.value("--only")?;
     arguments.finish()?;
+    ensure!(!record || only.is_none(), "--record records a whole run: leave --only out");
     let peers = match Peers::find(workspace) {
         Ok(peers) => Some(peers),
         Err(reason) => {
@@ -59,12 +72,38 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
             None
         }
     };
+    let wanted = SECTIONS.into_iter().filter(|(name, _)| only.as_ref().is_none_or(|only| only == name));
+    let (mut tables, mut missed) = (Vec::new(), Vec::new());
+    for (_, section) in wanted {
+        let outcome = section(workspace, peers.as_ref())?;
+        missed.extend(outcome.missed);
+        tables.push(outcome.table);
+    }
+    ensure!(!tables.is_empty(), "there is no such section; there are {}", SECTIONS.map(|(name, _)| name).join(", "));
+    let table = tables.join("\n");
+    println!("\n{table}");
+    if record {
+        let versions = peers.map_or_else(|| "not measured".to_owned(), |peers| peers.versions());
+        let opencode =
+            Opencode::find(workspace).map_or_else(|_| String::new(), |_| format!(", {}", Opencode::version()));
+        let body =
+            format!("Other programs: {versions}{opencode}. Method: [benchmarks.md](../benchmarks.md).\n\n{table}");
+        report::record(workspace, "bench", "Benchmarks", &body)?;
+    }
+    if !missed.is_empty() {
+        bail!("target missed: {}", missed.join(", "));
+    }
+    Ok(())
+}
+
+/// Reading one session, of several sizes.
+fn sessions(workspace: &Workspace, peers: Option<&Peers>) -> Result<Outcome> {
     let mut rows = Vec::new();
     let mut missed = Vec::new();
     for entries in SIZES {
         let file = generate(workspace, entries)?;
         let mut times = ours(workspace, &file)?;
-        if let Some(peers) = &peers {
+        if let Some(peers) = peers {
             times.extend(peers.measure(&file)?);
         }
         let judged = entries == SIZES.into_iter().max().unwrap_or(0);
@@ -76,19 +115,7 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
             rows.push(row);
         }
     }
-    let storage = storage::run(workspace, peers.as_ref())?;
-    missed.extend(storage.missed);
-    let table = format!("{}\n{}", report::table(HEADS, &rows), storage.table);
-    println!("\n{table}");
-    if record {
-        let versions = peers.map_or_else(|| "not measured".to_owned(), |peers| peers.versions());
-        let body = format!("Other programs: {versions}. Method: [benchmarks.md](../benchmarks.md).\n\n{table}");
-        report::record(workspace, "bench", "Benchmarks", &body)?;
-    }
-    if !missed.is_empty() {
-        bail!("target missed: {}", missed.join(", "));
-    }
-    Ok(())
+    Ok(Outcome { table: report::table(HEADS, &rows), missed })
 }
 
 impl Comparison {

@@ -1,9 +1,10 @@
 //! Long runs: `cargo xtask soak`. Each part stands on its own and ends with figures for `docs/results/soak-PART.md`:
-//! [`torture`] of real processes; crashes of a simulated disk; fuzzing of every target; the test suite with many more cases per property, each round
-//! from fresh random seeds.
+//! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; crashes of a simulated disk; fuzzing of every
+//! target; the test suite with many more cases per property, each round from fresh random seeds.
 //!
 //! The parts run one after the other, because each uses the whole machine. A further part is one more [`Part`].
 
+mod catalogue;
 mod torture;
 
 use std::time::{Duration, Instant};
@@ -33,7 +34,13 @@ struct Extent {
 /// What a run consists of.
 type Part = (&'static str, fn(&Workspace, &Extent) -> Result<String>);
 
-const PARTS: [Part; 4] = [("torture", torture), ("crashes", crashes), ("fuzz", fuzzing), ("properties", properties)];
+const PARTS: [Part; 5] = [
+    ("torture", torture),
+    ("catalogue", catalogue),
+    ("crashes", crashes),
+    ("fuzz", fuzzing),
+    ("properties", properties),
+];
 
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
     let only: Option<String> = arguments.value("--only")?;
@@ -89,6 +96,11 @@ fn crashes(workspace: &Workspace, extent: &Extent) -> Result<String> {
 fn torture(workspace: &Workspace, extent: &Extent) -> Result<String> {
     println!("\n==> torture");
     torture::run(workspace, &extent.torture)
+}
+
+fn catalogue(workspace: &Workspace, extent: &Extent) -> Result<String> {
+    println!("\n==> catalogue");
+    catalogue::run(workspace, extent.torture.seed)
 }
 
 fn fuzzing(workspace: &Workspace, extent: &Extent) -> Result<String> {

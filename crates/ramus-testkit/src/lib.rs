@@ -1,10 +1,12 @@
 //! What the tests and benchmarks of ramus share. Development only: no product crate depends on it.
 //!
-//! [`corpus`] makes session files of a known shape and size, [`trees`] small ones of any shape; the same arguments give
-//! the same bytes on every machine. [`sim`] is a file system that fails and crashes on request, [`trial`] what the engine
-//! must survive on it. [`torture`] drives real processes into kills, power cuts, races and full disks.
+//! [`corpus`] makes session files of a known shape and size, [`trees`] small ones of any shape, [`home`] whole homes; the
+//! same arguments give the same bytes on every machine. [`sim`] is a file system that fails and crashes on request,
+//! [`trial`] what the engine must survive on it. [`torture`] drives real processes into kills, power cuts, races and full
+//! disks.
 
 pub mod corpus;
+pub mod home;
 pub mod random;
 pub mod sim;
 pub mod torture;

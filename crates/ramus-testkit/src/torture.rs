@@ -7,6 +7,7 @@
 //! A driver counts violations instead of stopping at the first, because with a planted bug the count is the point.
 
 pub mod birth;
+pub mod catalogue;
 pub mod child;
 pub mod cut;
 pub mod disk;

@@ -2,9 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs, reason = "a test may fail loudly")]
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ramus_store::planted::Bug;
 use ramus_testkit::torture::birth::Births;
+use ramus_testkit::torture::catalogue::crowd::Crowd;
+use ramus_testkit::torture::catalogue::derived::Harms;
 use ramus_testkit::torture::child::Program;
 use ramus_testkit::torture::cut::{Cuts, Scene};
 use ramus_testkit::torture::full::FullDisks;
@@ -133,4 +136,24 @@ fn what_may_not_be_written_is_denied_and_stays_as_it_is() {
         return;
     }
     refusal::not_allowed(Path::new(&ramus())).unwrap();
+}
+
+#[test]
+fn a_harmed_catalogue_changes_no_answer() {
+    let tally = intact(Harms { ramus: ramus(), times: 120, seed: 10, stale: false }.run().unwrap());
+    assert_eq!(tally.runs, 120);
+}
+
+#[test]
+fn an_answer_of_another_moment_is_noticed() {
+    let tally = Harms { ramus: ramus(), times: 20, seed: 11, stale: true }.run().unwrap();
+    assert!(tally.violations > 0, "nothing was noticed: {tally:?}");
+}
+
+#[test]
+fn a_crowd_that_writes_and_asks_sees_no_error() {
+    let crowd = Crowd { ramus: ramus(), workers: 8, time: Duration::from_secs(8), seed: 12 };
+    let crowded = crowd.run().unwrap();
+    eprintln!("{crowded:?}");
+    assert!(crowded.writes > 20 && crowded.reads > 20, "too little happened: {crowded:?}");
 }

@@ -37,20 +37,40 @@ impl Peers {
         let before = file.metadata()?.len();
         let mut times = Times::new();
         for (program, operation) in MEASUREMENTS {
-            let mut command = Command::new(&self.script);
-            command.args([program.name(), operation]).arg(file).arg(REPETITIONS);
-            let Ended::Itself(output) = process::within(LIMIT, &mut command)? else {
-                bail!("{} {operation} did not end", program.name());
-            };
-            let line = output.stdout.lines().find(|line| line.starts_with('{')).unwrap_or_default();
-            let figures: Value = serde_json::from_str(line)
-                .with_context(|| format!("{} {operation}: {}", program.name(), output.stderr.trim()))?;
+            let figures = self.time(program, operation, file)?;
             let time = figures.get("min").and_then(Value::as_f64).context("a measurement without min")?;
             println!("{} {operation}: {time:.3} ms", program.name());
             times.insert(format!("{} {operation}", program.name()), time);
         }
         ensure!(file.metadata()?.len() == before, "another program changed {}", file.display());
         Ok(times)
+    }
+
+    /// Times listing a folder of so many sessions of `/home/bench`: the first call in a process, and the best one.
+    pub(super) fn list(&self, folder: &Path, sessions: u64) -> Result<Times> {
+        let mut times = Times::new();
+        for program in [Oracle::Omp18, Oracle::Pi87] {
+            let figures = self.time(program, "list", folder)?;
+            let listed = figures.get("sessions").and_then(Value::as_u64).unwrap_or_default();
+            ensure!(listed == sessions, "{} lists {listed} of {sessions} sessions", program.name());
+            for name in ["first", "min"] {
+                let time = figures.get(name).and_then(Value::as_f64).context("a measurement without its time")?;
+                println!("{} list, {name}: {time:.3} ms", program.name());
+                times.insert(format!("{} {name}", program.name()), time);
+            }
+        }
+        Ok(times)
+    }
+
+    /// Runs one measurement of the harness, and returns its figures.
+    fn time(&self, program: Oracle, operation: &str, subject: &Path) -> Result<Value> {
+        let mut command = Command::new(&self.script);
+        command.args([program.name(), operation]).arg(subject).arg(REPETITIONS);
+        let Ended::Itself(output) = process::within(LIMIT, &mut command)? else {
+            bail!("{} {operation} did not end", program.name());
+        };
+        let line = output.stdout.lines().find(|line| line.starts_with('{')).unwrap_or_default();
+        serde_json::from_str(line).with_context(|| format!("{} {operation}: {}", program.name(), output.stderr.trim()))
     }
 
     pub(super) fn versions(&self) -> String {

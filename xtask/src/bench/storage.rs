@@ -4,89 +4,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use serde_json::Value;
 
+use super::figure::{Figure, Lines, Outcome, figure, milliseconds};
 use super::peers::Peers;
 use crate::workspace::Workspace;
-use crate::{process, report};
-
-const HEADS: [&str; 5] = ["measurement", "ramus", "compared with", "ratio", "verdict"];
 
 /// The sizes that targets speak of.
 const SHORT: u64 = 1_000;
 const LONG: u64 = 100_000;
 
-/// One line of the table, and whether its target was met when there is one.
-struct Figure {
-    cells: [String; 5],
-    met: Option<bool>,
-}
-
-/// The lines our benchmark printed.
-struct Lines(Vec<Value>);
-
-pub(super) struct Outcome {
-    pub(super) table: String,
-    pub(super) missed: Vec<String>,
-}
-
 pub(super) fn run(workspace: &Workspace, peers: Option<&Peers>) -> Result<Outcome> {
     let directory = workspace.target.join("bench-data").join("storage");
     fs::create_dir_all(&directory).context("cannot create the folder for benchmark data")?;
     println!("==> sessions to resume");
-    bench(workspace, "prepare", &directory)?;
-    let mut lines = Lines(Vec::new());
+    let mut lines = Lines::default();
+    lines.run(workspace, "storage", "prepare", &directory)?;
     for operation in ["resume", "append", "group", "fork"] {
         println!("==> {operation}");
-        lines.0.extend(bench(workspace, operation, &directory)?);
+        lines.run(workspace, "storage", operation, &directory)?;
     }
     let mut figures = resuming(&lines);
     if let Some(peers) = peers {
         figures.extend(against_peers(&lines, peers, &directory)?);
     }
     figures.extend(appending(&lines));
-    let rows: Vec<_> = figures.iter().map(|figure| figure.cells.clone()).collect();
-    let missed = figures.iter().filter(|figure| figure.met == Some(false));
-    let missed = missed.map(|figure| figure.cells.first().cloned().unwrap_or_default()).collect();
     fs::remove_dir_all(&directory).context("cannot remove the benchmark data")?;
-    Ok(Outcome { table: report::table(HEADS, &rows), missed })
-}
-
-fn bench(workspace: &Workspace, operation: &str, directory: &Path) -> Result<Vec<Value>> {
-    let mut bench = workspace.cargo(["bench", "--quiet", "--package", "ramus-testkit", "--bench", "storage", "--"]);
-    let output = process::stdout(bench.arg(operation).arg(directory))?;
-    let lines = output.lines().filter(|line| line.starts_with('{'));
-    let lines = lines.inspect(|line| println!("{line}")).map(serde_json::from_str);
-    lines.collect::<Result<_, _>>().context("the benchmark printed a line that is not JSON")
-}
-
-impl Lines {
-    fn number(&self, operation: &str, entries: Option<u64>, name: &str) -> Option<f64> {
-        let same = |line: &&Value| {
-            line.get("op").and_then(Value::as_str) == Some(operation)
-                && (entries.is_none() || line.get("entries").and_then(Value::as_u64) == entries)
-        };
-        self.0.iter().find(same)?.get(name)?.as_f64()
-    }
-}
-
-/// A figure that must be at most, or at least, something.
-fn figure(name: &str, ours: String, peer: &str, ratio: Option<f64>, bound: Option<(bool, f64)>) -> Figure {
-    let met = ratio.zip(bound).map(|(ratio, (at_least, bound))| if at_least { ratio >= bound } else { ratio <= bound });
-    let verdict = match (met, bound) {
-        (Some(met), Some((at_least, bound))) => {
-            let (word, side) = (if met { "met" } else { "MISSED" }, if at_least { "at least" } else { "at most" });
-            format!("{word} ({side} {bound})")
-        }
-        (None, Some(_)) => "not measured".to_owned(),
-        _ => String::new(),
-    };
-    let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
-    Figure { cells: [name.to_owned(), ours, peer.to_owned(), ratio, verdict], met }
-}
-
-fn milliseconds(time: Option<f64>) -> String {
-    time.map_or_else(|| "-".to_owned(), |time| format!("{time:.3} ms"))
+    Ok(Outcome::of(&figures))
 }
 
 fn resuming(lines: &Lines) -> Vec<Figure> {

@@ -17,6 +17,7 @@ mod deleting;
 mod demo;
 mod failing;
 mod files;
+mod finding;
 mod help;
 mod history;
 mod hostile;
