@@ -14,6 +14,7 @@
 
 mod answers;
 mod change;
+mod connection;
 mod error;
 mod files;
 mod history;

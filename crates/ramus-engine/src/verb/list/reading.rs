@@ -22,8 +22,10 @@ struct Listed {
 impl Engine {
     /// Lists like [`Engine::list`], by reading every session.
     pub fn list_by_reading(&self, filter: &Filter) -> Result<Listing, EngineError> {
-        let mut listing = Listing::default();
+        let mut listing =
+            Listing { ids: if filter.ids { self.session_ids()? } else { Vec::new() }, ..Listing::default() };
         let mut listed = Vec::new();
+        let mut unreadable = Vec::new();
         let mut place = filter.directory.place();
         let known = self.store.list()?;
         for location in &known {
@@ -41,9 +43,14 @@ impl Engine {
                 Ok(info) => listed.push(self.listed(location, info, filter.sort.key)),
                 // Deleted or published while we were looking.
                 Err(EngineError::Store(StoreError::NotFound { .. })) => {}
-                Err(error) => listing.unreadable.push((location.id.to_string(), error.to_string())),
+                Err(error) => {
+                    let name = self.store.name_of(location);
+                    unreadable.push((name, (location.id.to_string(), error.to_string())));
+                }
             }
         }
+        unreadable.sort();
+        listing.unreadable = unreadable.into_iter().map(|(_, told)| told).collect();
         let in_order = |a: &Listed, b: &Listed| {
             let order = compare(&a.place, &b.place);
             if filter.sort.is_ascending { order } else { order.reverse() }
