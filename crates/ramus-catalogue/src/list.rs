@@ -169,9 +169,12 @@ impl Conditions {
         self.values.extend(values);
     }
 
-    /// Sessions that the filter is about, shown or hidden.
-    fn of(filter: &Filter) -> Self {
-        let mut all = Self { sql: vec!["residence IN (1, 2, 3) AND unreadable IS NULL".into()], values: Vec::new() };
+    /// Sessions that the filter is about, shown or hidden. `is_indexed` says whether they are found by what they are, or
+    /// by their order.
+    fn of(filter: &Filter, is_indexed: bool) -> Self {
+        let plus = if is_indexed { "" } else { "+" };
+        let listed = format!("{plus}residence IN (1, 2, 3) AND {plus}unreadable IS NULL");
+        let mut all = Self { sql: vec![listed], values: Vec::new() };
         if let Some(owner) = &filter.owner {
             all.add("owner = ?", [owner.clone().into()]);
         }
@@ -222,7 +225,7 @@ fn order(sort: Sort) -> String {
 }
 
 fn page(connection: &Connection, filter: &Filter) -> rusqlite::Result<(Vec<Row>, Option<After>)> {
-    let mut conditions = Conditions::of(filter);
+    let mut conditions = Conditions::of(filter, false);
     let (directories, values) = Conditions::in_directories(filter);
     conditions.add(&directories, values);
     if !filter.archived {
@@ -271,7 +274,7 @@ fn page(connection: &Connection, filter: &Filter) -> rusqlite::Result<(Vec<Row>,
 
 /// Counts what a list leaves out, each session for one reason: the directory, then the archive, then the drafts.
 fn hidden(connection: &Connection, filter: &Filter) -> rusqlite::Result<Hidden> {
-    let conditions = Conditions::of(filter);
+    let conditions = Conditions::of(filter, true);
     let (here, directories) = Conditions::in_directories(filter);
     let sql = format!(
         "SELECT sum(NOT here), sum(here AND is_hidden), sum(here AND NOT is_hidden AND is_draft) FROM (

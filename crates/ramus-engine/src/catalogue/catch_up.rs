@@ -279,7 +279,8 @@ impl Origins<'_> {
         self.names.get_or_init(|| {
             let mut names: Vec<&Stamped> =
                 self.current.files.iter().filter(|file| file.residence != Residence::Base).collect();
-            names.sort_unstable_by_key(|file| std::cmp::Reverse(file.name.as_str()));
+            // The last one that is put in stays. Directories come in order, then the files in them.
+            names.sort_unstable_by_key(|file| std::cmp::Reverse(file.name.rsplit_once('/')));
             names
                 .into_iter()
                 .filter_map(|file| Some((self.store.located(&file.name)?.id, file.name.as_str())))

@@ -23,6 +23,7 @@ impl Engine {
     pub fn list_by_reading(&self, filter: &Filter) -> Result<Listing, EngineError> {
         let mut listing = Listing::default();
         let mut listed = Vec::new();
+        let mut unreadable = Vec::new();
         let directories = self.directories(&filter.directory);
         let known = self.store.list()?;
         for location in &known {
@@ -40,9 +41,14 @@ impl Engine {
                 Ok(info) => listed.push(self.listed(location, info, filter.sort.key)),
                 // Deleted or published while we were looking.
                 Err(EngineError::Store(StoreError::NotFound { .. })) => {}
-                Err(error) => listing.unreadable.push((location.id.to_string(), error.to_string())),
+                Err(error) => {
+                    let name = self.store.name_of(location);
+                    unreadable.push((name, (location.id.to_string(), error.to_string())));
+                }
             }
         }
+        unreadable.sort();
+        listing.unreadable = unreadable.into_iter().map(|(_, told)| told).collect();
         let in_order = |a: &Listed, b: &Listed| {
             let order = compare(&a.place, &b.place);
             if filter.sort.is_ascending { order } else { order.reverse() }
