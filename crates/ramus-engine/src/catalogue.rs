@@ -105,6 +105,13 @@ impl fmt::Debug for Shelf {
 }
 
 impl Shelf {
+    /// Tells how far bringing the catalogue up to date has come.
+    fn tell(&self, progress: Progress) {
+        if let Some(watcher) = &self.watcher {
+            watcher(progress);
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // A catalogue is checked before each use, whatever happened to its last user.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

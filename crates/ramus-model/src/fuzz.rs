@@ -8,6 +8,7 @@ use crate::blob::{self, Restore};
 use crate::context::{self, provider};
 use crate::json::Raw;
 use crate::log::{Depth, Lines as _, Log};
+use crate::search::{Document, Matcher, Prefilter, Query, Reading, Snippet, Splitter, Streams};
 use crate::tree::{Scope, Tree};
 use crate::{Draft, EntryId, migrate, resolve, tokens};
 
@@ -28,12 +29,37 @@ pub fn line(bytes: &[u8]) {
         }
     }
     blobs(bytes);
+    searching(bytes);
     if let Ok(draft) = Draft::parse(bytes) {
         let line = draft.body.to_line(&EntryId::from("0badcafe"), None, "2026-01-01T00:00:00.000Z");
         check(line.iter().filter(|byte| **byte == b'\n').count() == 1, "an entry is not one line");
         let again = Raw::parse(&line).and_then(crate::Body::of_record);
         let spaced = |body: &crate::Body| body.to_line(&EntryId::from("0badcafe"), None, "2026-01-01T00:00:00.000Z");
         check(again.as_ref().map(spaced) == Some(line), "a body does not survive being written and read");
+    }
+}
+
+/// Checks that any line can be searched and anything can be asked, and that a query that was understood is understood again.
+fn searching(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut document = Document::default();
+    if !document.read(bytes) {
+        document.read_title(&text, None);
+    }
+    let mut streams = Streams::default();
+    document.index(&mut Splitter::default(), &mut streams);
+    for (typing, asked) in [(false, &*text), (true, &*text), (false, document.text())] {
+        let Ok(query) = Query::parse(asked, Reading { now: 0, typing }) else { continue };
+        check(Query::parse(&query.to_string(), Reading::default()).is_ok(), "a query is not understood twice");
+        let mut matcher = Matcher::new(&query);
+        let (holds, tally) = matcher.judge(&document);
+        let words = [&streams.words, &streams.parts, &streams.paths].map(|stream| stream.split(' ').count() - 1);
+        check(tally.length as usize == words.iter().sum::<usize>(), "a document and its index differ in length");
+        check(
+            !holds || Prefilter::new(&query).may_match(bytes) || Raw::parse(bytes).is_none(),
+            "a hit is filtered out",
+        );
+        Snippet::of(&document, &mut matcher, 40);
     }
 }
 

@@ -118,9 +118,7 @@ impl Engine {
         let mut take = |done: Examined| {
             progress.files += 1;
             progress.bytes += done.bytes;
-            if let Some(watcher) = &self.shelf.watcher {
-                watcher(progress);
-            }
+            self.shelf.tell(progress);
             match done.change {
                 Some(change) => {
                     let Change::Put { row, has_grown, .. } = &change else { return Ok(()) };

@@ -13,7 +13,7 @@ use ramus_model::search::{Document, Splitter, Streams};
 use ramus_model::{Depth, Lines as _, Marker, SessionId};
 use ramus_store::{Location, StoreError};
 
-use super::Trouble;
+use super::{Progress, Trouble};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::{Session, load_among};
@@ -64,11 +64,17 @@ impl Engine {
             let (sender, receiver) = sync_channel(WAITING);
             let backlog = &backlog;
             scope.spawn(move || Reader::new(self, sender, budget).read_all(backlog));
-            let mut steps = Steps { receiver, bytes: 0, is_over: false };
+            let mut steps = Steps { receiver, bytes: 0, files: 0, is_over: false };
+            let mut progress = Progress { of_files: backlog.len(), ..Progress::default() };
             while !steps.is_over {
                 steps.bytes = 0;
                 held.write_text(&mut steps)?;
+                // A long file is finished more than once, and the last one need not be the last.
+                progress.files = steps.files.min(backlog.len().saturating_sub(1));
+                self.shelf.tell(progress);
             }
+            progress.files = progress.of_files;
+            self.shelf.tell(progress);
             Ok::<(), Trouble>(())
         })?;
         Ok(held.text_backlog()?)
@@ -79,6 +85,7 @@ impl Engine {
 struct Steps {
     receiver: Receiver<Step>,
     bytes: usize,
+    files: usize,
     is_over: bool,
 }
 
@@ -93,7 +100,10 @@ impl Iterator for Steps {
         match &step {
             // Less than enough, so that it is not left in the middle of a file.
             Some(Step::Add(_, streams)) => self.bytes = (self.bytes + streams.words.len()).min(AT_ONCE - 1),
-            Some(Step::Finish { .. }) => self.bytes += usize::from(self.bytes == AT_ONCE - 1),
+            Some(Step::Finish { .. }) => {
+                self.files += 1;
+                self.bytes += usize::from(self.bytes == AT_ONCE - 1);
+            }
             Some(Step::Start { .. }) => {}
             None => self.is_over = true,
         }

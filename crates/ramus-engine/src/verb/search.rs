@@ -55,8 +55,8 @@ pub struct Hits {
     pub damaged: Vec<String>,
     /// The sessions that cannot be read, and why.
     pub unreadable: Vec<(String, String)>,
-    /// How much of the home an index knew.
-    pub index: IndexState,
+    /// How much of the home an index knew; none when only one session was searched.
+    pub index: Option<IndexState>,
 }
 
 /// How much of the home an index knew when it was asked.

@@ -9,6 +9,7 @@ mod generate;
 mod json;
 mod migrate;
 mod repair;
+mod search;
 mod segment;
 mod sidecar;
 mod tree;

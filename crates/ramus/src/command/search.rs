@@ -112,6 +112,13 @@ impl Search {
         if invocation.screen.wants_json() {
             return invocation.screen.json(to_json(hits));
         }
+        if let Some(index) = hits.index.filter(|index| !index.ready && before.is_none()) {
+            let [indexed, sessions] = [index.indexed, index.sessions].map(|count| quantity::grouped(count as u64));
+            let told = format!("the index has {indexed} of {sessions} sessions, the others were read through; ");
+            let mut text = Text::new();
+            text.styled(style::DIM, &(told + "`ramus catalogue rebuild` indexes all")).end();
+            invocation.screen.note(&text)?;
+        }
         self.tell(invocation, hits, before)
     }
 
@@ -141,7 +148,8 @@ impl Search {
             (Some(_), _) => "nothing found in this session".to_owned(),
             (None, Some(_)) => "nothing found in this directory; without --cwd all are searched".to_owned(),
             (None, None) => {
-                format!("nothing found in {}", quantity::count(hits.index.sessions, "session", "sessions"))
+                let sessions = hits.index.map_or(1, |index| index.sessions);
+                format!("nothing found in {}", quantity::count(sessions, "session", "sessions"))
             }
         };
         if self.prefix { wide } else { format!("{wide}; fewer words, or word* for its start, find more") }
@@ -212,12 +220,14 @@ fn to_json(hits: &Hits) -> Map<String, Value> {
         })
     };
     let unreadable = hits.unreadable.iter().map(|(session, reason)| json!({"session": session, "reason": reason}));
+    let index =
+        hits.index.map(|index| json!({"ready": index.ready, "indexed": index.indexed, "sessions": index.sessions}));
     json::members(json!({
         "hits": hits.hits.iter().map(hit).collect::<Vec<_>>(),
         "total": hits.total,
         "damaged": hits.damaged,
         "unreadable": unreadable.collect::<Vec<_>>(),
-        "index": {"ready": hits.index.ready, "indexed": hits.index.indexed, "sessions": hits.index.sessions},
+        "index": index,
     }))
 }
 

@@ -156,7 +156,7 @@ impl Asked {
         unreadable.extend(scanned.unreadable);
         unreadable.sort();
         unreadable.dedup_by(|a, b| a.0 == b.0);
-        Ok(Hits { hits: all, total: self.total + scanned.total, damaged, unreadable, index })
+        Ok(Hits { hits: all, total: self.total + scanned.total, damaged, unreadable, index: Some(index) })
     }
 }
 

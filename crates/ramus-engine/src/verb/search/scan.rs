@@ -57,7 +57,7 @@ pub(super) fn home(store: &Arc<dyn LogStore>, sought: &Sought<'_>) -> Result<Hit
         origin::add(&mut scan, store, &mut Judge::new(sought), &based)?;
     }
     let index = IndexState { ready: false, indexed: 0, sessions: all.len() };
-    scan.finish(store.as_ref(), sought, index)
+    scan.finish(store.as_ref(), sought, Some(index))
 }
 
 /// Searches some sessions, and what deleted ones left to the forks in `based`.
@@ -74,7 +74,7 @@ pub(super) fn part(
     if !based.is_empty() {
         origin::add(&mut scan, store, &mut Judge::new(sought), based)?;
     }
-    scan.finish(store.as_ref(), sought, IndexState::default())
+    scan.finish(store.as_ref(), sought, None)
 }
 
 /// Searches what one session shows.
@@ -82,7 +82,7 @@ pub(super) fn session(session: &Session, sought: &Sought<'_>) -> Result<Hits, En
     let mut judge = Judge::new(sought);
     let mut scan = Scan::default();
     scan.take(session, Whose::Shown, &mut judge)?;
-    scan.finish(session.store.as_ref(), sought, IndexState { ready: false, indexed: 0, sessions: 1 })
+    scan.finish(session.store.as_ref(), sought, None)
 }
 
 /// Reads through sessions, several at a time.
@@ -230,7 +230,12 @@ impl Scan {
     }
 
     /// Ranks what was found and reads the best again, to show it.
-    fn finish(mut self, store: &dyn LogStore, sought: &Sought<'_>, index: IndexState) -> Result<Hits, EngineError> {
+    fn finish(
+        mut self,
+        store: &dyn LogStore,
+        sought: &Sought<'_>,
+        index: Option<IndexState>,
+    ) -> Result<Hits, EngineError> {
         let mut judge = Judge::new(sought);
         for (candidate, tally) in &mut self.found {
             candidate.score = score(tally, judge.matcher.scored(), &self.corpus);
