@@ -31,7 +31,7 @@ const QUESTIONS: [&[&str]; 15] = [
     &["search", "role:user error", "--limit", "20"],
     &["search", "hornb*", "--limit", "1000"],
     &["search", "\"解析\"", "--limit", "30"],
-    &["search", "-the tool:bash has:error", "--limit", "30"],
+    &["search", "tool:bash has:error -the", "--limit", "30"],
     &["usage", "--by", "day"],
     &["usage", "--by", "model"],
     &["usage", "--by", "project"],
