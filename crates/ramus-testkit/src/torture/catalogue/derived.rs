@@ -82,10 +82,6 @@ impl Patient {
     /// Lets the sessions change, and finds out what the answers are now.
     fn live(&mut self, random: &mut Random, stale: bool) -> Result<()> {
         let before = if stale { Some(self.asked.truth()?) } else { None };
-        // What obstructs is taken away by a person; nothing else is.
-        if !self.asked.home.join("catalogue.db").is_file() {
-            remove_catalogue(&self.asked.home)?;
-        }
         self.asked.run(&["list", "--all"])?;
         keep(&self.asked.home, &self.donors.older)?;
         for _ in 0..1 + random.below(4) {
@@ -96,6 +92,11 @@ impl Patient {
     }
 
     fn harm(&self, random: &mut Random, what: &mut String) -> Result<Run> {
+        // What obstructs is taken away by a person; nothing else is.
+        if !self.asked.home.join("catalogue.db").is_file() {
+            remove_catalogue(&self.asked.home)?;
+            self.asked.run(&["search", "error"])?;
+        }
         if random.chance(25) {
             "killed".clone_into(what);
             self.kill(random)?;
