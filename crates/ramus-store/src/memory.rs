@@ -322,14 +322,15 @@ impl Breadcrumbs for MemoryStore {
 
     fn move_breadcrumbs(&self, moved: &dyn Fn(&str) -> Option<String>, dry_run: bool) -> Result<usize, StoreError> {
         let mut home = self.home();
-        let followed = home.breadcrumbs.values_mut().filter_map(|crumb| Some((moved(&crumb.cwd)?, crumb)));
-        Ok(followed
-            .map(|(cwd, crumb)| {
-                if !dry_run {
-                    crumb.cwd = cwd
-                }
-            })
-            .count())
+        let mut count = 0;
+        for crumb in home.breadcrumbs.values_mut() {
+            let Some(cwd) = moved(&crumb.cwd) else { continue };
+            count += 1;
+            if !dry_run {
+                crumb.cwd = cwd;
+            }
+        }
+        Ok(count)
     }
 
     fn sweep_breadcrumbs(&self, session: &Location, dry_run: bool) -> Result<Removed, StoreError> {

@@ -51,13 +51,11 @@ impl Engine {
         let mut relocated = Relocated { unreadable: listing.unreadable, ..Relocated::default() };
         let mut planned = Vec::new();
         for info in &listing.sessions {
-            match replaced(&info.cwd, old, new) {
-                Some(to) => planned.push((info, relocation(info, to))),
-                // An earlier run may have been interrupted between the entry and the file.
-                None if Path::new(&info.cwd).starts_with(new) => {
-                    planned.push((info, relocation(info, info.cwd.clone())))
-                }
-                None => {}
+            let to = replaced(&info.cwd, old, new);
+            // An earlier run may have been interrupted between the entry and the file.
+            let may_be_unsettled = Path::new(&info.cwd).starts_with(new);
+            if let Some(to) = to.or_else(|| may_be_unsettled.then(|| info.cwd.clone())) {
+                planned.push((info, relocation(info, to)));
             }
         }
         // What would be below the old directory again would move once more next time.
@@ -67,12 +65,14 @@ impl Engine {
         }
         let homes = Locations::of(self.store.list()?);
         for (info, relocation) in planned {
-            let done = match relocation.from == relocation.to {
-                true => self.settle_again(info, &homes, dry_run),
-                false => self.relocate_one(info, &homes, &relocation, dry_run),
+            let is_there = relocation.from == relocation.to;
+            let done = if is_there {
+                self.settle_again(info, &homes, dry_run)
+            } else {
+                self.relocate_one(info, &homes, &relocation, dry_run)
             };
             match done {
-                Ok(()) if relocation.from == relocation.to => {}
+                Ok(()) if is_there => {}
                 Ok(()) => relocated.moved.push(relocation),
                 Err(error) => relocated.refused.push((relocation, error)),
             }

@@ -103,8 +103,9 @@ fn the_catalogue_can_be_looked_at_and_made_anew() {
     let world = filled(2);
     assert_eq!(world.ok(&["catalogue", "path"]), world.path("home/catalogue.db").to_str().unwrap());
     let status = world.json(&["catalogue", "status"]);
-    assert_eq!((&status["catalogue"]["exists"], &status["catalogue"]["stale"]), (&true.into(), &2.into()));
+    assert_eq!(status["catalogue"]["stale"], 2);
     world.ok(&LIST);
+    assert_eq!(world.json(&["catalogue", "status"])["catalogue"]["exists"], true);
     assert_eq!(world.json(&["catalogue", "rebuild"])["catalogue"]["files"], 2);
     // What was written a moment ago is looked at twice.
     wait(Duration::from_millis(30));
