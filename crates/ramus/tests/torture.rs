@@ -140,14 +140,40 @@ fn what_may_not_be_written_is_denied_and_stays_as_it_is() {
 
 #[test]
 fn a_harmed_catalogue_changes_no_answer() {
-    let tally = intact(Harms { ramus: ramus(), times: 120, seed: 10, stale: false }.run().unwrap());
+    let tally = intact(Harms { ramus: ramus(), times: 120, seed: 10 }.run().unwrap());
     assert_eq!(tally.runs, 120);
+}
+
+/// A program that believes what it once said: it answers a question that it was asked before in the same words.
+fn believer(folder: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (script, ramus) = (folder.join("believer"), ramus());
+    let text = format!(
+        r#"#!/bin/sh
+case "$1" in list|search|usage) ;; *) exec "{ramus}" "$@" ;; esac
+answer="{folder}/$(printf '%s|' "$RAMUS_HOME" "$@" | cksum | tr ' ' -)"
+if [ ! -f "$answer" ]; then
+    "{ramus}" "$@" >"$answer.$$" || exit
+    mv "$answer.$$" "$answer"
+fi
+exec cat "$answer"
+"#,
+        ramus = ramus.display(),
+        folder = folder.display(),
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    script
 }
 
 #[test]
 fn an_answer_of_another_moment_is_noticed() {
-    let tally = Harms { ramus: ramus(), times: 20, seed: 11, stale: true }.run().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let tally = Harms { ramus: believer(folder.path()), times: 20, seed: 11 }.run().unwrap();
     assert!(tally.violations > 0, "nothing was noticed: {tally:?}");
+    let crowd = Crowd { ramus: believer(folder.path()), workers: 2, time: Duration::from_secs(10), seed: 11 };
+    let noticed = crowd.run().unwrap_err().to_string();
+    assert!(noticed.contains("instead of"), "{noticed}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) fn run(workspace: &Workspace, seed: u64) -> Result<String> {
     process::run(&mut workspace.cargo(["build", "--quiet", "--release", "-p", "ramus", "--bin", "ramus"]))?;
     let ramus = workspace.target.join("release").join("ramus");
     let start = Instant::now();
-    let tally = Harms { ramus: ramus.clone(), times: HARMS, seed, stale: false }.run()?;
+    let tally = Harms { ramus: ramus.clone(), times: HARMS, seed }.run()?;
     println!("harmed: {tally:?}");
     if let Some(first) = tally.first {
         return Err(anyhow!("{} of {HARMS}: {first}", tally.violations));

@@ -70,3 +70,19 @@ pub(crate) fn catalogue_size(home: &Path) -> io::Result<u64> {
     }
     Ok(total)
 }
+
+/// The files of all sessions.
+pub(crate) fn files(home: &Path) -> io::Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![home.join("sessions"), home.join("drafts")]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else {
+                files.push(entry.path());
+            }
+        }
+    }
+    Ok(files)
+}

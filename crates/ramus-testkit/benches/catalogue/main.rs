@@ -4,6 +4,7 @@
 
 mod homes;
 mod rows;
+mod text;
 
 use std::path::Path;
 use std::{env, io};
@@ -15,7 +16,12 @@ fn main() -> io::Result<()> {
     match words.as_slice() {
         ["prepare", directory] => homes::prepare(Path::new(directory)),
         ["rows", directory] => rows::measure(Path::new(directory)),
+        ["text", directory] => text::measure(Path::new(directory)),
         ["list-once", home] => rows::once(Path::new(home)),
-        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "usage: prepare|rows DIRECTORY, or list-once HOME")),
+        ["search-once", home] => text::once(Path::new(home)),
+        _ => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "usage: prepare|rows|text DIRECTORY, or list-once|search-once HOME",
+        )),
     }
 }

@@ -30,8 +30,6 @@ pub struct Harms {
     pub times: u64,
     /// Decides homes, harms, questions and instants.
     pub seed: u64,
-    /// Whether answers are compared with those of another moment, which must show. To see that this can fail.
-    pub stale: bool,
 }
 
 /// A home, what may take the place of its catalogue, and the answers that count.
@@ -51,7 +49,7 @@ impl Harms {
             let mut patient = Patient::new(&self.ramus, random.bits())?;
             for harm in 0..HARMS_PER_HOME.min(self.times - tally.runs) {
                 if harm % HARMS_PER_CHANGE == 0 {
-                    patient.live(&mut random, self.stale)?;
+                    patient.live(&mut random)?;
                 }
                 let (number, mut what) = (tally.runs, String::new());
                 let run = patient.harm(&mut random, &mut what);
@@ -80,22 +78,22 @@ impl Patient {
     }
 
     /// Lets the sessions change, and finds out what the answers are now.
-    fn live(&mut self, random: &mut Random, stale: bool) -> Result<()> {
-        let before = if stale { Some(self.asked.truth()?) } else { None };
-        // What obstructs is taken away by a person; nothing else is.
-        if !self.asked.home.join("catalogue.db").is_file() {
-            remove_catalogue(&self.asked.home)?;
-        }
+    fn live(&mut self, random: &mut Random) -> Result<()> {
         self.asked.run(&["list", "--all"])?;
         keep(&self.asked.home, &self.donors.older)?;
         for _ in 0..1 + random.below(4) {
             change::change(&self.asked, random)?;
         }
-        self.truth = before.map_or_else(|| self.asked.truth(), Ok)?;
+        self.truth = self.asked.truth()?;
         Ok(())
     }
 
     fn harm(&self, random: &mut Random, what: &mut String) -> Result<Run> {
+        // What obstructs is taken away by a person; nothing else is.
+        if !self.asked.home.join("catalogue.db").is_file() {
+            remove_catalogue(&self.asked.home)?;
+            self.asked.run(&["search", "error"])?;
+        }
         if random.chance(25) {
             "killed".clone_into(what);
             self.kill(random)?;
