@@ -108,7 +108,7 @@ fn search(home: &Path, query: &str) -> io::Result<Duration> {
         let start = Instant::now();
         let hits = engine.search(&search).map_err(io::Error::other)?;
         best = best.min(start.elapsed());
-        if !hits.index.ready || hits.hits.is_empty() {
+        if hits.index.is_none_or(|index| !index.ready) || hits.hits.is_empty() {
             return Err(io::Error::other(format!("{query}: {} hits, index {:?}", hits.hits.len(), hits.index)));
         }
     }
