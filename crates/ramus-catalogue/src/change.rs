@@ -1,9 +1,12 @@
 //! Writing rows. Whoever writes says what it saw before: when another process was faster, its row stays, and the bucket
 //! counts as not current, so that the next one looks again.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 
 use crate::error::CatalogueError;
+use crate::known::digest;
 use crate::open::Held;
 use crate::row::{COLUMNS, DERIVED, Row, saturated};
 
@@ -89,30 +92,56 @@ impl Change {
 
 impl Held<'_> {
     /// Writes changes and what buckets of files came to, all or nothing.
+    ///
+    /// A sum is written only if the rows of the bucket come to it now. Between looking at rows and writing the sum,
+    /// another process that saw the files at another moment may have written rows, or been faster with ours: with such a
+    /// sum nobody would ever look at them again. For the same reason a bucket whose rows change has no sum.
     pub fn apply(&self, changes: &[Change], digests: &[(u16, Option<i64>)]) -> Result<(), CatalogueError> {
         self.write(|connection| {
             let mut writer = Writer::new(connection)?;
-            let mut overtaken = Vec::new();
+            let mut touched = BTreeSet::new();
             for change in changes {
-                let (written, bucket) = match change {
-                    Change::Remove { name, bucket, before } => (writer.remove(name, before)?, *bucket),
-                    Change::Put { row, .. } => (writer.put(change)?, row.bucket),
-                };
-                if !written {
-                    overtaken.push(bucket);
-                }
+                touched.insert(match change {
+                    Change::Remove { name, bucket, before } => {
+                        writer.remove(name, before)?;
+                        *bucket
+                    }
+                    Change::Put { row, .. } => {
+                        writer.put(change)?;
+                        row.bucket
+                    }
+                });
             }
             // Only now are the generations of everything that a fork may stand on known.
             for change in changes {
                 writer.rest(change)?;
             }
             let mut digest = connection.prepare("INSERT OR REPLACE INTO bucket VALUES (?1, ?2)")?;
+            for number in touched {
+                digest.execute(params![number, None::<i64>])?;
+            }
+            let mut rows = connection.prepare("SELECT name, stamp, is_unsettled FROM session WHERE bucket = ?1")?;
             for (number, value) in digests {
-                digest.execute(params![number, value.filter(|_| !overtaken.contains(number))])?;
+                let sum = rows_come_to(&mut rows, *number)?;
+                digest.execute(params![number, value.filter(|value| sum == Some(*value))])?;
             }
             Ok(())
         })
     }
+}
+
+/// Adds up what the rows of a bucket come to; none when one of them is not settled.
+fn rows_come_to(rows: &mut Statement<'_>, bucket: u16) -> rusqlite::Result<Option<i64>> {
+    let mut rows = rows.query([bucket])?;
+    let mut sum = 0_u64;
+    while let Some(row) = rows.next()? {
+        if row.get(2)? {
+            return Ok(None);
+        }
+        let (name, stamp) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_blob()?);
+        sum = sum.wrapping_add(digest(name, stamp));
+    }
+    Ok(Some(sum.cast_signed()))
 }
 
 /// The statements of one transaction.
@@ -156,22 +185,24 @@ impl<'c> Writer<'c> {
         self.stand.query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
     }
 
-    fn remove(&mut self, name: &str, before: &[u8]) -> rusqlite::Result<bool> {
-        let Some((file, stamp, _)) = self.stand(name)? else { return Ok(true) };
+    /// Removes a row, unless another process was faster.
+    fn remove(&mut self, name: &str, before: &[u8]) -> rusqlite::Result<()> {
+        let Some((file, stamp, _)) = self.stand(name)? else { return Ok(()) };
         if stamp != before {
-            return Ok(false);
+            return Ok(());
         }
         for statement in &mut self.forget {
             statement.execute([file])?;
         }
-        Ok(true)
+        Ok(())
     }
 
-    fn put(&mut self, change: &Change) -> rusqlite::Result<bool> {
-        let Change::Put { row, before, answers, has_grown, .. } = change else { return Ok(true) };
+    /// Writes a row, unless another process was faster.
+    fn put(&mut self, change: &Change) -> rusqlite::Result<()> {
+        let Change::Put { row, before, answers, has_grown, .. } = change else { return Ok(()) };
         let stand = self.stand(&row.name)?;
         if stand.as_ref().map(|(_, stamp, _)| stamp) != before.as_ref() {
-            return Ok(false);
+            return Ok(());
         }
         let generation = match &stand {
             Some((_, _, generation)) if *has_grown => *generation,
@@ -189,8 +220,7 @@ impl<'c> Writer<'c> {
                 answers
             }
         };
-        answers.iter().try_for_each(|answer| self.answer(file, answer))?;
-        Ok(true)
+        answers.iter().try_for_each(|answer| self.answer(file, answer))
     }
 
     fn answer(&mut self, file: i64, answer: &Answer) -> rusqlite::Result<()> {

@@ -1,8 +1,19 @@
 //! What the catalogue knows about files: what buckets came to, and the rows of those that differ.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use crate::error::CatalogueError;
 use crate::open::Held;
 use crate::row::{COLUMNS, Row};
+
+/// Returns what a file adds to the sum of its bucket: a number that differs when the name or the stamp differs. Should it be
+/// made differently one day, all rows are compared once.
+pub fn digest(name: &str, stamp: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    stamp.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// What is known about one file, as far as comparing needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]

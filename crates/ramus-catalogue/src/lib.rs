@@ -31,7 +31,7 @@ pub use answers::LogAnswers;
 pub use change::{Answer, Answers, Change, Rest};
 pub use error::CatalogueError;
 pub use history::{History, HistoryQuery, Prompt, Unstored};
-pub use known::Known;
+pub use known::{Known, digest};
 pub use list::{After, Filter, Found, Hidden, Sort, SortKey, SortValue};
 pub use open::{Catalogue, Held};
 pub use recorded::Recorded;

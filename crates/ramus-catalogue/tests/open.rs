@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use ramus_catalogue::{Catalogue, Change, Filter, Row};
+use ramus_catalogue::{Catalogue, Change, Filter, Row, digest};
 
 fn row(number: usize) -> Row {
     let name = format!("sessions/{number}.jsonl");
@@ -18,11 +18,16 @@ fn titles(catalogue: &mut Catalogue) -> Vec<String> {
     found.rows.into_iter().map(|row| row.id).collect()
 }
 
+/// What these rows come to.
+fn sum(numbers: impl Iterator<Item = usize>) -> i64 {
+    numbers.map(row).map(|row| digest(&row.name, &row.stamp)).fold(0, u64::wrapping_add).cast_signed()
+}
+
 /// A catalogue of two rows, one of them only in the write-ahead log.
 fn filled(home: &Path) -> Catalogue {
     let mut catalogue = Catalogue::open(home, "1").unwrap();
     for number in [1, 2] {
-        catalogue.enter().unwrap().apply(&[Change::put(row(number))], &[(0, Some(7))]).unwrap();
+        catalogue.enter().unwrap().apply(&[Change::put(row(number))], &[(0, Some(sum(1..=number)))]).unwrap();
     }
     assert_eq!(titles(&mut catalogue), ["s2", "s1"]);
     catalogue
@@ -34,7 +39,7 @@ fn what_was_written_is_there_again() {
     drop(filled(home.path()));
     let mut again = Catalogue::open(home.path(), "1").unwrap();
     assert_eq!(titles(&mut again), ["s2", "s1"]);
-    assert_eq!(again.enter().unwrap().digests().unwrap(), [(0, 7)]);
+    assert_eq!(again.enter().unwrap().digests().unwrap(), [(0, sum(1..=2))]);
     let mut other = Catalogue::open(home.path(), "2").unwrap();
     assert!(titles(&mut other).is_empty(), "rows of another version are not believed");
     use std::os::unix::fs::PermissionsExt as _;
@@ -138,4 +143,23 @@ fn a_long_write_ahead_log_is_folded_in() {
     assert_eq!(wal.metadata().unwrap().len(), 0);
     assert_eq!(titles(&mut catalogue).len(), 499);
     assert_eq!(titles(&mut Catalogue::open(home.path(), "1").unwrap()).len(), 499);
+}
+
+#[test]
+fn a_sum_that_the_rows_do_not_come_to_is_not_kept() {
+    let mut catalogue = Catalogue::in_memory().unwrap();
+    let held = catalogue.enter().unwrap();
+    held.apply(&[Change::put(row(1))], &[(0, Some(sum(1..=1)))]).unwrap();
+    assert_eq!(held.digests().unwrap(), [(0, sum(1..=1))]);
+    // One process saw a file that another, which looked later, saw gone before the row was there.
+    held.apply(&[Change::put(row(2))], &[]).unwrap();
+    assert_eq!(held.digests().unwrap(), []);
+    held.apply(&[], &[(0, Some(sum(1..=1)))]).unwrap();
+    assert_eq!(held.digests().unwrap(), []);
+    // A row of another moment than the one that was added up.
+    let newer = Row { stamp: vec![9], ..row(2) };
+    held.apply(&[Change::put(newer)], &[(0, Some(sum(1..=1)))]).unwrap();
+    assert_eq!(held.digests().unwrap(), []);
+    held.apply(&[Change::put(Row { is_unsettled: true, ..row(3) })], &[(0, Some(sum(1..=3)))]).unwrap();
+    assert_eq!(held.digests().unwrap(), []);
 }

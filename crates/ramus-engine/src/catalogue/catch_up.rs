@@ -5,11 +5,10 @@
 //! row by row each time.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use ramus_catalogue::{Change, Held};
+use ramus_catalogue::{Change, Held, digest};
 use ramus_model::SessionId;
 use ramus_store::{LogStore, Residence, Stamped};
 
@@ -204,7 +203,7 @@ impl Current {
         let mut buckets = vec![Bucket::default(); usize::from(BUCKETS)];
         for (index, file) in self.files.iter().enumerate() {
             if let Some(bucket) = buckets.get_mut(usize::from(bucket_of(&file.name))) {
-                bucket.digest = bucket.digest.wrapping_add(digest_of(file));
+                bucket.digest = bucket.digest.wrapping_add(digest(&file.name, &file.stamp.to_bytes()));
                 bucket.files.push(index);
             }
         }
@@ -255,12 +254,4 @@ fn task(held: &Held<'_>, file: &Stamped, bucket: u16, before: Option<Vec<u8>>) -
 
 fn bucket_of(name: &str) -> u16 {
     (crc32fast::hash(name.as_bytes()) % u32::from(BUCKETS)) as u16
-}
-
-/// A number that differs when the stamp differs. Should it be made differently one day, all rows are compared once.
-fn digest_of(file: &Stamped) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    file.name.hash(&mut hasher);
-    file.stamp.to_bytes().hash(&mut hasher);
-    hasher.finish()
 }
