@@ -24,6 +24,7 @@ mod json_shapes;
 mod owners;
 mod pipes;
 mod scale;
+mod searching;
 mod settings;
 mod tailing;
 mod terminals;
