@@ -13,6 +13,7 @@
 //! ```
 
 mod change;
+mod connection;
 mod error;
 mod files;
 mod known;

@@ -8,28 +8,22 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::connection::{connect_to, files_match, fill, fold, open_sealed};
 use crate::error::CatalogueError;
-use crate::files::{Files, Hold, failed, wait};
+use crate::files::{Files, Hold, failed};
 use crate::schema;
 use crate::seal::{Look, Seal};
 
 /// How long another process may keep us from using the catalogue.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long a writer of another process may keep us waiting.
-const BUSY: Duration = Duration::from_secs(2);
-
 /// A write-ahead log of this length is worth a checkpoint when nobody waits for an answer.
 const TIDY_AT: u64 = 2 << 20;
 
 /// A write-ahead log of this length is folded in even when someone waits.
 const TIDY_NOW_AT: u64 = 64 << 20;
-
-/// Longer than the clock of any file system that tells nanoseconds takes to tick.
-const TICK: Duration = Duration::from_millis(12);
 
 /// How often a catalogue that is being replaced by others is tried again.
 const ATTEMPTS: usize = 4;
@@ -233,12 +227,6 @@ fn full_version(version: &str) -> String {
     format!("{}/{version}", schema::VERSION)
 }
 
-/// Returns the seal when the main file is as it says.
-fn files_match(files: &Files) -> Result<Option<Seal>, CatalogueError> {
-    let Some(look) = Look::at(&files.database)? else { return Ok(None) };
-    Ok(Seal::read(&files.seal).filter(|seal| seal.look == look))
-}
-
 /// What can be done with the files that are there.
 enum Usable {
     /// They can be used.
@@ -267,57 +255,4 @@ fn connection_of(files: &Files, open: Option<Open>, version: &str) -> Result<Usa
         }
         Err(error) => Err(error),
     }
-}
-
-/// Opens a main file that was found to be as it was left; none when the write-ahead log is another one's, or the rows
-/// were made by another version.
-fn open_sealed(files: &Files, seal: &Seal, version: &str) -> Result<Option<Connection>, CatalogueError> {
-    let connection = connect_to(&files.database)?;
-    let meta = connection.query_row("SELECT version, mark FROM meta", (), |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-    });
-    let (found, mark) = meta.map_err(|cause| CatalogueError::sqlite(&files.database, cause))?;
-    Ok((found == version && mark == seal.mark).then_some(connection))
-}
-
-fn connect_to(path: &Path) -> Result<Connection, CatalogueError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let connect = || {
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(BUSY)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        connection.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
-             PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16000;",
-        )?;
-        Ok(connection)
-    };
-    connect().map_err(|cause| CatalogueError::sqlite(path, cause))
-}
-
-fn fill(connection: &Connection, version: &str, mark: &str) -> rusqlite::Result<()> {
-    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-    transaction.execute_batch(schema::TABLES)?;
-    transaction.execute_batch(crate::text::TABLES)?;
-    transaction.execute("INSERT INTO meta VALUES (1, ?1, ?2, 0, 0)", (version, mark))?;
-    transaction.commit()
-}
-
-/// Folds the write-ahead log into the main file and seals it. Whoever calls holds the lock alone. None when someone
-/// wrote to the main file meanwhile: then there is no seal, and the next use starts afresh.
-fn fold(files: &Files, connection: &Connection) -> Result<Option<Seal>, CatalogueError> {
-    let checkpoint = || {
-        let mark: String = connection.query_row("SELECT lower(hex(randomblob(12)))", (), |row| row.get(0))?;
-        connection.execute("UPDATE meta SET mark = ?1", (&mark,))?;
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?;
-        Ok(mark)
-    };
-    let mark = checkpoint().map_err(|cause| CatalogueError::sqlite(&files.database, cause))?;
-    let before = Look::at(&files.database)?;
-    // Whatever writes to it from now on is seen by the time it shows.
-    wait(TICK);
-    let Some(look) = Look::at(&files.database)?.filter(|look| before.as_ref() == Some(look)) else { return Ok(None) };
-    let seal = Seal { look, mark };
-    seal.write(&files.seal)?;
-    Ok(Some(seal))
 }

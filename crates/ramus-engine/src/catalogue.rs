@@ -3,6 +3,7 @@
 
 mod catch_up;
 mod examine;
+mod origins;
 mod record;
 mod text;
 
@@ -16,7 +17,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 
 pub(crate) use catch_up::Current;
-pub(crate) use record::info_of;
+pub(crate) use record::infos_of;
 
 /// What the rows are made by. Whoever changes what is in a row changes this: rows of another version are made anew.
 const ROWS: &str = "1";

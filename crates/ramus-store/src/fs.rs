@@ -6,7 +6,7 @@ mod real;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub use real::RealFs;
@@ -62,6 +62,9 @@ pub struct Stat {
     pub version: u128,
 }
 
+/// Says whether a file of that name is wanted.
+pub type Wanted = dyn Fn(&OsStr) -> bool + Sync;
+
 /// A file system.
 pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Makes a directory and its missing ancestors, private to the user, durably.
@@ -106,18 +109,21 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Lists a directory, sorted by name.
     fn list(&self, path: &Path) -> io::Result<Vec<DirEntry>>;
 
-    /// Returns what the system says about every file of a directory whose name is wanted, in any order. Names that go
-    /// meanwhile are left out.
-    fn stat_all(&self, path: &Path, wanted: &dyn Fn(&OsStr) -> bool) -> io::Result<Vec<(OsString, Stat)>> {
-        let mut found = Vec::new();
-        for entry in self.list(path)?.into_iter().filter(|entry| !entry.is_dir && wanted(&entry.name)) {
-            match self.stat(&path.join(&entry.name)) {
-                Ok(stat) => found.push((entry.name, stat)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+    /// Returns, for each directory, what the system says about every file in it whose name is wanted, in any order. Names
+    /// that go meanwhile are left out.
+    fn stat_all(&self, directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Result<Vec<(OsString, Stat)>>> {
+        let stat_one = |directory: &PathBuf| {
+            let mut found = Vec::new();
+            for entry in self.list(directory)?.into_iter().filter(|entry| !entry.is_dir && wanted(&entry.name)) {
+                match self.stat(&directory.join(&entry.name)) {
+                    Ok(stat) => found.push((entry.name, stat)),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
             }
-        }
-        Ok(found)
+            Ok(found)
+        };
+        directories.iter().map(stat_one).collect()
     }
 
     /// Returns how many bytes of the file system that `path` is on are free to this user.

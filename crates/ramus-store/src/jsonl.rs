@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use ramus_model::BlobHash;
+use ramus_model::{BlobHash, SessionId};
 use sha2::{Digest as _, Sha256};
 
 pub use layout::Layout;
@@ -295,6 +295,14 @@ impl LogStore for JsonlStore {
 
     fn located(&self, name: &str) -> Option<Location> {
         self.locate_file(name)
+    }
+
+    fn id_of(&self, name: &str) -> Option<SessionId> {
+        Self::id_in_name(name)
+    }
+
+    fn runners(&self, of: &[Location]) -> Result<Vec<Option<Runner>>, StoreError> {
+        self.lease_holders(of)
     }
 
     fn name_of(&self, at: &Location) -> Option<String> {

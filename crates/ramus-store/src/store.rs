@@ -104,10 +104,11 @@ impl Stamp {
     /// Returns the stamp as bytes, the same on every machine.
     pub fn to_bytes(self) -> [u8; 40] {
         let mut bytes = [0; 40];
-        let parts = self.incarnation.0.to_le_bytes().into_iter().chain(self.end.to_le_bytes());
-        for (to, from) in bytes.iter_mut().zip(parts.chain(self.changed.to_le_bytes())) {
-            *to = from;
-        }
+        let (incarnation, rest) = bytes.split_at_mut(16);
+        let (end, changed) = rest.split_at_mut(8);
+        incarnation.copy_from_slice(&self.incarnation.0.to_le_bytes());
+        end.copy_from_slice(&self.end.to_le_bytes());
+        changed.copy_from_slice(&self.changed.to_le_bytes());
         bytes
     }
 }
@@ -217,6 +218,11 @@ pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
     /// Returns where the log of that name is, or would be.
     fn located(&self, name: &str) -> Option<Location>;
 
+    /// Returns the session that the log of that name belongs to.
+    fn id_of(&self, name: &str) -> Option<SessionId> {
+        self.located(name).map(|location| location.id)
+    }
+
     /// Returns the name of a log of this home: the other way round.
     fn name_of(&self, at: &Location) -> Option<String>;
 
@@ -228,6 +234,11 @@ pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
 
     /// Returns who runs a session.
     fn runner(&self, at: &Location) -> Result<Option<Runner>, StoreError>;
+
+    /// Returns who runs each of many sessions.
+    fn runners(&self, of: &[Location]) -> Result<Vec<Option<Runner>>, StoreError> {
+        of.iter().map(|location| self.runner(location)).collect()
+    }
 
     /// Lists what interrupted operations left behind and has not changed since `before`.
     fn leftovers(&self, before: SystemTime) -> Result<Vec<Leftover>, StoreError> {

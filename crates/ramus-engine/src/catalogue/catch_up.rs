@@ -4,17 +4,17 @@
 //! change cost a comparison per bucket and no row. A bucket with a row that is not settled has no such sum and is compared
 //! row by row each time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use ramus_catalogue::{Change, Held};
 use ramus_model::SessionId;
-use ramus_store::{Location, LogStore, Residence, Stamped};
+use ramus_store::{LogStore, Residence, Stamped};
 
 use super::examine::Task;
+use super::origins::Origins;
 use super::{Progress, Trouble};
 use crate::engine::Engine;
 
@@ -44,6 +44,12 @@ impl Current {
     pub(super) fn stale(&self, held: &Held<'_>) -> Result<usize, Trouble> {
         let difference = self.compare(held)?;
         Ok(difference.tasks.len() + difference.gone.len())
+    }
+
+    /// Returns the ids of all sessions.
+    pub(crate) fn ids(&self, store: &dyn LogStore) -> Vec<SessionId> {
+        let listed = self.files.iter().filter(|file| file.residence != Residence::Base);
+        listed.filter_map(|file| store.id_of(&file.name)).collect()
     }
 
     /// Returns how many logs there are, bases included.
@@ -76,7 +82,7 @@ impl Engine {
         if difference.tasks.is_empty() && difference.gone.is_empty() && difference.digests.is_empty() {
             return Ok(current);
         }
-        let origins = Origins { current: &current, store: self.store.as_ref(), names: OnceLock::new() };
+        let origins = Origins::of(&current.files, self.store.as_ref());
         let mut is_moved = !difference.gone.is_empty();
         held.apply(&std::mem::take(&mut difference.gone), &[])?;
         let tasks = std::mem::take(&mut difference.tasks);
@@ -257,51 +263,4 @@ fn digest_of(file: &Stamped) -> u64 {
     file.name.hash(&mut hasher);
     file.stamp.to_bytes().hash(&mut hasher);
     hasher.finish()
-}
-
-/// Where the origins of forks are, found out when the first one is asked for.
-struct Origins<'c> {
-    current: &'c Current,
-    store: &'c dyn LogStore,
-    names: OnceLock<HashMap<SessionId, &'c str>>,
-}
-
-impl Origins<'_> {
-    fn find(&self, id: &SessionId) -> Option<Location> {
-        match self.names().get(id) {
-            Some(name) => self.store.located(name),
-            None => self.store.find_base(id).ok().flatten(),
-        }
-    }
-
-    /// Of several logs of one session the first in the order of a list counts, as everywhere.
-    fn names(&self) -> &HashMap<SessionId, &str> {
-        self.names.get_or_init(|| {
-            let mut names: Vec<&Stamped> =
-                self.current.files.iter().filter(|file| file.residence != Residence::Base).collect();
-            // The last one that is put in stays. Directories come in order, then the files in them.
-            names.sort_unstable_by_key(|file| std::cmp::Reverse(file.name.rsplit_once('/')));
-            names
-                .into_iter()
-                .filter_map(|file| Some((self.store.located(&file.name)?.id, file.name.as_str())))
-                .collect()
-        })
-    }
-
-    /// Finds the forks that stand on something else than their rows say.
-    fn shaken(&self, held: &Held<'_>) -> Result<Vec<Task>, Trouble> {
-        let mut names: HashSet<String> = held.shaken_forks()?.into_iter().collect();
-        for (fork, id, name) in held.rests()? {
-            let found = self.find(&SessionId::from(id.as_str())).and_then(|at| self.store.name_of(&at));
-            if found != name {
-                names.insert(fork);
-            }
-        }
-        let mut tasks = Vec::new();
-        for file in self.current.files.iter().filter(|file| names.contains(&file.name)) {
-            let Some(row) = held.row(&file.name)? else { continue };
-            tasks.push(Task { file: file.clone(), bucket: row.bucket, before: Some(row.stamp), row: None });
-        }
-        Ok(tasks)
-    }
 }

@@ -2,7 +2,7 @@
 
 use ramus_catalogue::Row;
 use ramus_model::{EntryId, Origin, Project, SessionId};
-use ramus_store::{Location, LogStore, Residence};
+use ramus_store::{Location, LogStore, Residence, Runner};
 
 use crate::verb::info::{GitState, Lineage, SessionInfo, SessionStatus, UsageTotals, Workspace};
 
@@ -51,14 +51,24 @@ pub(crate) fn row_of(info: &SessionInfo, created_millis: Option<i64>) -> Row {
     }
 }
 
-/// Makes of a row what a list shows, and asks the home what no row can know: whether the session runs. None when the row
-/// makes no sense, which a database that was tampered with may hold.
-pub(crate) fn info_of(row: Row, store: &dyn LogStore) -> Option<SessionInfo> {
-    let Location { path, residence, id } = store.located(&row.name)?;
-    let status = match store.runner(&Location { id, residence, path: path.clone() }) {
-        Ok(Some(runner)) => SessionStatus::Running(runner),
-        _ if row.is_damaged => SessionStatus::Damaged,
-        _ => SessionStatus::Idle,
+/// Makes of rows what a list shows, and asks the home what no row can know: whether a session runs. None when a row makes
+/// no sense, which a database that was tampered with may hold.
+pub(crate) fn infos_of(rows: Vec<Row>, store: &dyn LogStore) -> Option<Vec<SessionInfo>> {
+    let locations: Vec<Location> = rows.iter().map(|row| store.located(&row.name)).collect::<Option<_>>()?;
+    // A lock that cannot be asked stands in nobody's way here.
+    let runners = match store.runners(&locations) {
+        Ok(runners) => runners,
+        Err(_) => locations.iter().map(|at| store.runner(at).ok().flatten()).collect(),
+    };
+    let all = rows.into_iter().zip(locations).zip(runners);
+    all.map(|((row, location), runner)| info_of(row, location, runner)).collect()
+}
+
+fn info_of(row: Row, Location { path, residence, .. }: Location, runner: Option<Runner>) -> Option<SessionInfo> {
+    let status = match runner {
+        Some(runner) => SessionStatus::Running(runner),
+        None if row.is_damaged => SessionStatus::Damaged,
+        None => SessionStatus::Idle,
     };
     let forked_from =
         |(session, entry): (String, String)| Origin { session: SessionId::new(session), entry: EntryId::new(entry) };

@@ -7,7 +7,7 @@ use ramus_catalogue::After;
 pub use ramus_catalogue::{Hidden, Sort, SortKey};
 use ramus_model::SessionId;
 
-use crate::catalogue::{Trouble, info_of};
+use crate::catalogue::{Trouble, infos_of};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::verb::info::SessionInfo;
@@ -47,6 +47,8 @@ pub struct Filter {
     pub sort: Sort,
     /// At most so many.
     pub limit: Option<usize>,
+    /// Whether the ids of all sessions are wanted, from which a short one must be told apart.
+    pub ids: bool,
     /// Continue behind this place: the `next_cursor` of the page before, or the id of a session.
     pub cursor: Option<String>,
 }
@@ -62,13 +64,15 @@ pub struct Listing {
     pub hidden: Hidden,
     /// Files that could not be read at all, and why.
     pub unreadable: Vec<(String, String)>,
+    /// The ids of all sessions of the home, listed or not, if they were asked for.
+    pub ids: Vec<SessionId>,
 }
 
 impl Engine {
     /// Lists sessions; files that cannot be read are named, not dropped.
     pub fn list(&self, filter: &Filter) -> Result<Listing, EngineError> {
         let key = filter.sort.key;
-        self.consult(&mut |held, _| {
+        self.consult(&mut |held, current| {
             let after = match &filter.cursor {
                 None => None,
                 Some(cursor) => Some(match cursor::read(cursor, key) {
@@ -80,12 +84,12 @@ impl Engine {
                 }),
             };
             let found = held.list(&self.selection(filter, after))?;
-            let infos = found.rows.into_iter().map(|row| info_of(row, self.store.as_ref()));
             Ok(Listing {
-                sessions: infos.collect::<Option<_>>().ok_or(Trouble::Disturbed)?,
+                sessions: infos_of(found.rows, self.store.as_ref()).ok_or(Trouble::Disturbed)?,
                 next_cursor: found.next.map(|after| cursor::write(&after, key)),
                 hidden: found.hidden,
                 unreadable: found.unreadable,
+                ids: if filter.ids { current.ids(self.store.as_ref()) } else { Vec::new() },
             })
         })
     }

@@ -1,18 +1,19 @@
 //! The real file system.
 
-use std::ffi::{OsStr, OsString};
+mod survey;
+
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, openat, renameat_with, statat};
+use rustix::fs::{CWD, FileType, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use super::{Access, DirEntry, FileHandle, FileId, FileSystem, Hold, LockFile, Stat};
+use super::{Access, DirEntry, FileHandle, FileId, FileSystem, Hold, LockFile, Stat, Wanted};
 
 /// The files of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -118,25 +119,8 @@ impl FileSystem for RealFs {
         Ok(entries)
     }
 
-    fn stat_all(&self, path: &Path, wanted: &dyn Fn(&OsStr) -> bool) -> io::Result<Vec<(OsString, Stat)>> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = openat(CWD, path, flags, Mode::empty())?;
-        let mut found = Vec::new();
-        // Names relative to an open directory are found without walking the whole path each time.
-        for entry in Dir::read_from(&directory)? {
-            let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if entry.file_type() == FileType::Directory || !wanted(name) {
-                continue;
-            }
-            match statat(&directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {}
-                Ok(stat) => found.push((name.to_owned(), stat_of(&stat))),
-                Err(Errno::NOENT) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(found)
+    fn stat_all(&self, directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Result<Vec<(OsString, Stat)>>> {
+        survey::stat_all(directories, wanted)
     }
 
     fn free(&self, path: &Path) -> io::Result<u64> {

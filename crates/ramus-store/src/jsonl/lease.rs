@@ -1,12 +1,16 @@
 //! The run lease: at most one process runs turns in a session. The lock is the only truth about who has it; what the file
 //! says is for people.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::JsonlStore;
 use crate::error::StoreError;
 use crate::fs::{Hold, LockFile};
 use crate::store::{Lease, Location, Runner};
+
+/// How many sessions are worth listing all locks.
+const WORTH_A_LIST: usize = 100;
 
 /// Held until it is dropped.
 struct JsonlLease {
@@ -31,6 +35,19 @@ impl JsonlStore {
         }
         lock.write_note(format!("{} {now}\n", std::process::id()).as_bytes()).map_err(failed)?;
         Ok(Box::new(JsonlLease { lock: std::sync::Mutex::new(lock) }))
+    }
+
+    /// Of many sessions few have ever been run: one look at the directory tells which.
+    pub(super) fn lease_holders(&self, of: &[Location]) -> Result<Vec<Option<Runner>>, StoreError> {
+        if of.len() < WORTH_A_LIST {
+            return of.iter().map(|at| self.lease_holder(at)).collect();
+        }
+        let locks = self.entries(&self.root.join("locks"))?;
+        let leases: HashSet<&str> =
+            locks.iter().filter_map(|entry| entry.name.to_str()?.strip_suffix(".run")).collect();
+        of.iter()
+            .map(|at| if leases.contains(&*super::lock_name(at)) { self.lease_holder(at) } else { Ok(None) })
+            .collect()
     }
 
     pub(super) fn lease_holder(&self, at: &Location) -> Result<Option<Runner>, StoreError> {

@@ -9,6 +9,8 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use ramus_model::SessionId;
+
 use super::{JsonlStore, incarnation, layout};
 use crate::error::StoreError;
 use crate::fs::Stat;
@@ -24,36 +26,32 @@ const BASES: &str = "bases";
 impl JsonlStore {
     pub(super) fn stamp_files(&self) -> Result<Vec<Stamped>, StoreError> {
         self.check_home()?;
-        let mut found = Vec::new();
-        self.stamp_directory(DRAFTS.as_ref(), Residence::Draft, &mut found)?;
+        let mut places = vec![(OsString::from(DRAFTS), Residence::Draft), (BASES.into(), Residence::Base)];
         for entry in self.entries(&self.sessions())?.into_iter().filter(|entry| entry.is_dir) {
             let mut place = OsString::from(SESSIONS);
             place.push("/");
             place.push(entry.name);
-            self.stamp_directory(&place, Residence::Published, &mut found)?;
+            places.push((place, Residence::Published));
         }
-        self.stamp_directory(BASES.as_ref(), Residence::Base, &mut found)?;
-        Ok(found)
-    }
-
-    fn stamp_directory(&self, place: &OsStr, residence: Residence, found: &mut Vec<Stamped>) -> Result<(), StoreError> {
-        let path = self.root.join(place);
+        let paths: Vec<PathBuf> = places.iter().map(|(place, _)| self.root.join(place)).collect();
         let is_log = |name: &OsStr| name.to_str().is_some_and(|name| layout::id_of_file_name(name).is_some());
         // From before the first look: what changes meanwhile is fresh.
         let now = SystemTime::now();
-        let stats = match self.fs.stat_all(&path, &is_log) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            result => result.map_err(|error| StoreError::io("list", &path, error))?,
-        };
-        let place = spelled(place);
-        found.reserve(stats.len());
-        found.extend(stats.into_iter().map(|(name, stat)| Stamped {
-            name: [&place, "/", &*name.to_string_lossy()].concat(),
-            residence,
-            stamp: stamp(&stat),
-            is_fresh: stat.changed + TICK > now,
-        }));
-        Ok(())
+        let mut found = Vec::new();
+        for (((place, residence), path), stats) in places.iter().zip(&paths).zip(self.fs.stat_all(&paths, &is_log)) {
+            let stats = match stats {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                result => result.map_err(|error| StoreError::io("list", path, error))?,
+            };
+            let place = spelled(place);
+            found.extend(stats.into_iter().map(|(name, stat)| Stamped {
+                name: [&place, "/", &*name.to_string_lossy()].concat(),
+                residence: *residence,
+                stamp: stamp(&stat),
+                is_fresh: stat.changed + TICK > now,
+            }));
+        }
+        Ok(found)
     }
 
     pub(super) fn locate_file(&self, name: &str) -> Option<Location> {
@@ -66,6 +64,10 @@ impl JsonlStore {
         };
         let path = self.root.join(meant(place)).join(file);
         Some(Location { id: layout::id_in_file_name(file)?, residence, path: Some(path) })
+    }
+
+    pub(super) fn id_in_name(name: &str) -> Option<SessionId> {
+        layout::id_in_file_name(name.rsplit_once('/')?.1)
     }
 
     pub(super) fn name_of_file(&self, at: &Location) -> Option<String> {

@@ -150,6 +150,7 @@ impl List {
             parent,
             project: self.project.clone(),
             sort: self.sort.sort(self.reverse),
+            ids: !invocation.screen.wants_json(),
             limit: self.limit.or(for_people.then_some(room)),
             cursor: self.cursor.clone(),
         })
@@ -162,7 +163,7 @@ impl List {
         if invocation.screen.wants_json() {
             return invocation.screen.json(to_json(listing));
         }
-        let text = self.told(invocation, listing)?;
+        let text = self.told(invocation, listing);
         invocation.screen.text(&text)
     }
 
@@ -183,7 +184,7 @@ impl List {
         let mut last = Text::new();
         loop {
             let listing = invocation.engine.list(filter)?;
-            let text = self.told(invocation, &listing)?;
+            let text = self.told(invocation, &listing);
             // Not only the sessions change: what was now is a minute ago.
             if text.as_styled() != last.as_styled() {
                 invocation.screen.take_back(last.as_styled().lines().count())?;
@@ -195,11 +196,10 @@ impl List {
         }
     }
 
-    fn told(&self, invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Result<Text> {
+    fn told(&self, invocation: &Invocation<'_>, listing: &Listing) -> Text {
         let mut text = Text::new();
         if !listing.sessions.is_empty() {
-            let ids = invocation.engine.session_ids()?;
-            let names: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
+            let names: Vec<&str> = listing.ids.iter().map(|id| id.as_str()).collect();
             let unique: HashMap<&str, usize> = names.iter().copied().zip(short_id::unique_lengths(&names)).collect();
             let row = |info| table::Row { info, unique: unique_of(&unique, info) };
             let rows: Vec<table::Row<'_>> = listing.sessions.iter().map(row).collect();
@@ -207,7 +207,7 @@ impl List {
             table::sessions(&mut text, &rows, directories, invocation.screen.width());
         }
         self.footer(&mut text, listing);
-        Ok(text)
+        text
     }
 
     fn footer(&self, text: &mut Text, listing: &Listing) {

@@ -21,7 +21,8 @@ struct Listed {
 impl Engine {
     /// Lists like [`Engine::list`], by reading every session.
     pub fn list_by_reading(&self, filter: &Filter) -> Result<Listing, EngineError> {
-        let mut listing = Listing::default();
+        let mut listing =
+            Listing { ids: if filter.ids { self.session_ids()? } else { Vec::new() }, ..Listing::default() };
         let mut listed = Vec::new();
         let mut unreadable = Vec::new();
         let directories = self.directories(&filter.directory);
