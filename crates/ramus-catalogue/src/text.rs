@@ -31,6 +31,15 @@ CREATE TABLE text (
     is_damaged INTEGER NOT NULL
 );
 
+CREATE INDEX text_damaged ON text (file) WHERE is_damaged;
+
+-- How often something had been written when the text was found to be current.
+CREATE TABLE text_current (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    writes INTEGER NOT NULL
+);
+INSERT INTO text_current VALUES (1, -1);
+
 -- One row per entry that has text, label and title. Labels and titles are made anew whenever their file grows.
 CREATE TABLE document (
     document INTEGER PRIMARY KEY,
@@ -43,6 +52,9 @@ CREATE TABLE document (
     entry TEXT NOT NULL
 );
 CREATE INDEX document_file ON document (file, is_passing);
+
+CREATE INDEX session_damaged ON session (file) WHERE is_damaged;
+CREATE INDEX session_unreadable ON session (file) WHERE unreadable IS NOT NULL;
 
 -- Where words occur. The words themselves are made in Rust and parted by spaces.
 CREATE VIRTUAL TABLE word USING fts5 (

@@ -2,15 +2,16 @@
 //!
 //! What is answered are proposals. Whoever shows them reads the entries and judges them again.
 
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 use std::fmt::Write as _;
 
 use ramus_model::search::{Facets, Phrase, Query, Term, Test};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use crate::error::CatalogueError;
 use crate::open::Held;
-use crate::row::saturated;
 
 /// What is asked of the full text.
 #[derive(Clone, Debug)]
@@ -47,10 +48,47 @@ impl Held<'_> {
     pub fn propose(&self, ask: &Ask<'_>) -> Result<(Vec<Proposal>, usize), CatalogueError> {
         self.read(|connection| {
             let conditions = Conditions::of(connection, ask)?;
-            let best = conditions.best(connection, saturated(ask.limit as u64))?;
-            let total = if best.len() < ask.limit { best.len() } else { conditions.count(connection)? };
-            Ok((best, total))
+            let (mut best, total) = conditions.best(connection, ask.limit)?;
+            let mut statement =
+                connection.prepare("SELECT file, offset, length, millis, entry FROM document WHERE document = ?1")?;
+            let mut proposals = Vec::with_capacity(best.len());
+            for Ranked { score, document } in best.drain(..) {
+                let found = statement.query_row([document], |row| {
+                    Ok(Proposal {
+                        file: row.get(0)?,
+                        offset: row.get::<_, i64>(1)?.cast_unsigned(),
+                        length: row.get(2)?,
+                        millis: row.get(3)?,
+                        entry: row.get(4)?,
+                        score,
+                    })
+                });
+                proposals.extend(found.optional()?);
+            }
+            proposals.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.millis.cmp(&a.millis)));
+            Ok((proposals, total))
         })
+    }
+}
+
+/// A document and how good it is; the greatest is the best.
+#[derive(Clone, Copy, PartialEq)]
+struct Ranked {
+    score: f64,
+    document: i64,
+}
+
+impl Eq for Ranked {}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then(self.document.cmp(&other.document))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -96,39 +134,33 @@ impl Conditions {
         self.values.extend(value);
     }
 
-    fn best(&self, connection: &Connection, limit: i64) -> rusqlite::Result<Vec<Proposal>> {
-        let (tables, score) = match self.has_words {
-            true => ("word JOIN document ON document.document = word.rowid", "-bm25(word)"),
-            false => ("document", "0.0"),
+    /// Finds the best documents, best first, and counts all. Rows of documents are looked at only when something is asked
+    /// that the words do not tell: they are many pages.
+    fn best(&self, connection: &Connection, limit: usize) -> rusqlite::Result<(Vec<Ranked>, usize)> {
+        let (columns, tables) = match (self.has_words, self.is_about_documents) {
+            (true, false) => ("word.rowid, -bm25(word)", "word"),
+            (true, true) => ("word.rowid, -bm25(word)", "word JOIN document ON document.document = word.rowid"),
+            // The newest are the best when no words say otherwise.
+            (false, _) => ("document.document, coalesce(millis, 0)", "document"),
         };
-        let sql = format!(
-            "SELECT document.file, offset, length, millis, entry, {score} AS score FROM {tables} WHERE {}
-                 ORDER BY score DESC, millis DESC, document.document LIMIT {limit}",
-            self.sql.join(" AND "),
-        );
+        let sql = format!("SELECT {columns} FROM {tables} WHERE {}", self.sql.join(" AND "));
         let mut statement = connection.prepare(&sql)?;
-        let found = statement.query_map(params_from_iter(&self.values), |row| {
-            Ok(Proposal {
-                file: row.get(0)?,
-                offset: row.get::<_, i64>(1)?.cast_unsigned(),
-                length: row.get(2)?,
-                millis: row.get(3)?,
-                entry: row.get(4)?,
-                score: row.get(5)?,
-            })
-        })?;
-        found.collect()
-    }
-
-    fn count(&self, connection: &Connection) -> rusqlite::Result<usize> {
-        let tables = match (self.has_words, self.is_about_documents) {
-            (true, false) => "word",
-            (true, true) => "word JOIN document ON document.document = word.rowid",
-            (false, _) => "document",
-        };
-        let sql = format!("SELECT count(*) FROM {tables} WHERE {}", self.sql.join(" AND "));
-        let count: i64 = connection.prepare(&sql)?.query_row(params_from_iter(&self.values), |row| row.get(0))?;
-        Ok(usize::try_from(count).unwrap_or_default())
+        let mut rows = statement.query(params_from_iter(&self.values))?;
+        let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::new();
+        let mut total = 0;
+        while let Some(row) = rows.next()? {
+            total += 1;
+            best.push(Reverse(Ranked { document: row.get(0)?, score: row.get(1)? }));
+            if best.len() > limit {
+                best.pop();
+            }
+        }
+        let mut best: Vec<Ranked> = best.into_iter().map(|Reverse(ranked)| ranked).collect();
+        best.sort_unstable_by(|a, b| b.cmp(a));
+        if !self.has_words {
+            best.iter_mut().for_each(|ranked| ranked.score = 0.0);
+        }
+        Ok((best, total))
     }
 
     /// What entries have in common is judged once for each combination.

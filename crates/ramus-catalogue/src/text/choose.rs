@@ -76,10 +76,11 @@ impl Held<'_> {
                 statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
             };
             let unreadable =
-                pairs("SELECT located, unreadable FROM session WHERE residence <> 0 AND unreadable IS NOT NULL")?;
+                pairs("SELECT located, unreadable FROM session WHERE unreadable IS NOT NULL AND residence <> 0")?;
             let damaged = pairs(
-                "SELECT id, '' FROM session LEFT JOIN text USING (file) WHERE residence <> 0 AND unreadable IS NULL
-                     AND (session.is_damaged OR text.is_damaged)",
+                "SELECT id, '' FROM session WHERE is_damaged AND residence <> 0 AND unreadable IS NULL
+                 UNION SELECT id, '' FROM session WHERE file IN (SELECT file FROM text WHERE is_damaged)
+                     AND residence <> 0 AND unreadable IS NULL",
             )?;
             Ok(Chosen {
                 files: Vec::new(),

@@ -87,16 +87,40 @@ impl Held<'_> {
         })
     }
 
-    /// Removes the text of files that are gone, of at most `limit` files. Says of how many.
-    pub fn sweep_text(&self, limit: usize) -> Result<usize, CatalogueError> {
-        let gone: Vec<i64> = self.read(|connection| {
-            let sql = format!("SELECT file FROM text WHERE file NOT IN (SELECT file FROM session) LIMIT {limit}");
-            let mut statement = connection.prepare(&sql)?;
+    /// Says whether nothing was written since the text was found to be current.
+    pub fn is_text_current(&self) -> Result<bool, CatalogueError> {
+        self.read(|connection| {
+            connection
+                .query_row("SELECT meta.writes = text_current.writes FROM meta, text_current", (), |row| row.get(0))
+        })
+    }
+
+    /// Writes down that the text was found to be current, unless something was written since `writes`.
+    pub fn mark_text_current(&self, writes: i64) -> Result<(), CatalogueError> {
+        self.write(|connection| {
+            // This transaction counts as well.
+            connection
+                .execute("UPDATE text_current SET writes = ?1 + 1 WHERE (SELECT writes FROM meta) = ?1", [writes])?;
+            Ok(())
+        })
+    }
+
+    /// Returns how often something was written.
+    pub fn writes(&self) -> Result<i64, CatalogueError> {
+        self.read(|connection| connection.query_row("SELECT writes FROM meta", (), |row| row.get(0)))
+    }
+
+    /// Removes the text of files that are gone, of at most `limit` files. Returns those of which it is still there.
+    pub fn sweep_text(&self, limit: usize) -> Result<Vec<i64>, CatalogueError> {
+        let mut gone: Vec<i64> = self.read(|connection| {
+            let sql = "SELECT file FROM text WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.file = text.file)";
+            let mut statement = connection.prepare(sql)?;
             statement.query_map((), |row| row.get(0))?.collect()
         })?;
+        let rest = gone.split_off(limit.min(gone.len()));
         if !gone.is_empty() {
             self.forget_text(&gone)?;
         }
-        Ok(gone.len())
+        Ok(rest)
     }
 }

@@ -34,6 +34,15 @@ const WAITING: usize = 1024;
 /// Of how many files that are gone the text is removed on the way.
 const SWEPT: usize = 64;
 
+/// What the index is behind with.
+#[derive(Default)]
+pub(crate) struct Behind {
+    /// The files whose text is not indexed as far as their rows know them.
+    pub(crate) files: Vec<Backlog>,
+    /// The numbers of files that are gone and whose text is still there.
+    pub(crate) gone: Vec<i64>,
+}
+
 impl Engine {
     /// Indexes all text there is. Between two parts the catalogue is let go of, so that it can be tidied.
     pub(super) fn index_all_text(&self) -> Result<(), EngineError> {
@@ -41,10 +50,11 @@ impl Engine {
         loop {
             let behind = self.consult(&mut |held, _| match held.is_kept() {
                 true => self.index_text(held, PART),
-                false => Ok(Vec::new()),
+                false => Ok(Behind::default()),
             })?;
-            let left = behind.iter().map(|file| file.end - file.indexed.map_or(0, |state| state.end.min(file.end)));
-            let left: u64 = left.sum::<u64>() + behind.len() as u64;
+            let left =
+                behind.files.iter().map(|file| file.end - file.indexed.map_or(0, |state| state.end.min(file.end)));
+            let left: u64 = left.sum::<u64>() + (behind.files.len() + behind.gone.len()) as u64;
             // What does not become less cannot be indexed now.
             if left == 0 || left >= before {
                 return Ok(());
@@ -54,15 +64,26 @@ impl Engine {
     }
 
     /// Indexes text until about `budget` bytes were read. Returns the files that are still behind.
-    pub(crate) fn index_text(&self, held: &Held<'_>, budget: u64) -> Result<Vec<Backlog>, Trouble> {
-        held.sweep_text(SWEPT)?;
-        let backlog = held.text_backlog()?;
-        if backlog.is_empty() || budget == 0 {
-            return Ok(backlog);
+    pub(crate) fn index_text(&self, held: &Held<'_>, budget: u64) -> Result<Behind, Trouble> {
+        if held.is_text_current()? {
+            return Ok(Behind::default());
         }
+        let mut writes = held.writes()?;
+        let mut behind = Behind { gone: held.sweep_text(SWEPT)?, files: held.text_backlog()? };
+        if !behind.files.is_empty() && budget > 0 {
+            self.index_files(held, &behind.files, budget)?;
+            writes = held.writes()?;
+            behind.files = held.text_backlog()?;
+        }
+        if behind.files.is_empty() && behind.gone.is_empty() {
+            held.mark_text_current(writes)?;
+        }
+        Ok(behind)
+    }
+
+    fn index_files(&self, held: &Held<'_>, backlog: &[Backlog], budget: u64) -> Result<(), Trouble> {
         std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(WAITING);
-            let backlog = &backlog;
             scope.spawn(move || Reader::new(self, sender, budget).read_all(backlog));
             let mut steps = Steps { receiver, bytes: 0, files: 0, is_over: false };
             let mut progress = Progress { of_files: backlog.len(), ..Progress::default() };
@@ -75,9 +96,8 @@ impl Engine {
             }
             progress.files = progress.of_files;
             self.shelf.tell(progress);
-            Ok::<(), Trouble>(())
-        })?;
-        Ok(held.text_backlog()?)
+            Ok(())
+        })
     }
 }
 
@@ -182,7 +202,7 @@ impl<'e> Reader<'e> {
             self.add(Entry { is_passing: true, millis, ..Entry::default() })?;
         }
         // Without the sum of what came before there is none of the whole, unless all of it is read.
-        let before = from.and_then(|_| file.indexed).and_then(|state| Some((state.end, state.sum?)));
+        let before = from.and(file.indexed).and_then(|state| Some((state.end, state.sum?)));
         let sum = sum_of(&session, &location, before.unwrap_or_default(), file.end)?;
         // Reading may have shown what opening did not.
         let is_damaged =

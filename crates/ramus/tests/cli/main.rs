@@ -27,6 +27,7 @@ mod owners;
 mod pipes;
 mod projects;
 mod scale;
+mod searching;
 mod settings;
 mod tailing;
 mod terminals;

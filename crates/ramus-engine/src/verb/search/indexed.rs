@@ -61,13 +61,15 @@ pub(super) fn home(engine: &Engine, sought: &Sought<'_>) -> Result<Option<Hits>,
 fn ask(engine: &Engine, held: &Held<'_>, sought: &Sought<'_>, wrong: &HashSet<String>) -> Result<Asked, Trouble> {
     let search = sought.search;
     let behind = engine.index_text(held, BUDGET)?;
-    let mut except: Vec<i64> = behind.iter().map(|file| file.file).collect();
+    let mut except: Vec<i64> = behind.files.iter().map(|file| file.file).chain(behind.gone).collect();
     let mut lying = Vec::new();
     for name in wrong {
         lying.extend(held.numbered(name)?);
     }
-    // It is made anew, the next time something is looked for.
-    held.forget_text(&lying)?;
+    if !lying.is_empty() {
+        // It is made anew, the next time something is looked for.
+        held.forget_text(&lying)?;
+    }
     except.extend(&lying);
     let is_chosen = search.query.is_about_sessions() || sought.place.is_some();
     let mut chosen = if is_chosen { held.choose(&|facts| sought.admits(facts))? } else { held.choose_all()? };
@@ -77,7 +79,7 @@ fn ask(engine: &Engine, held: &Held<'_>, sought: &Sought<'_>, wrong: &HashSet<St
         proposals: Vec::with_capacity(proposals.len()),
         files: Vec::new(),
         total,
-        unknown: behind.into_iter().map(|file| file.name).chain(wrong.iter().cloned()).collect(),
+        unknown: behind.files.into_iter().map(|file| file.name).chain(wrong.iter().cloned()).collect(),
         based: held.based_forks()?,
         chosen,
     };
@@ -86,7 +88,8 @@ fn ask(engine: &Engine, held: &Held<'_>, sought: &Sought<'_>, wrong: &HashSet<St
         let number = match numbers.get(&proposal.file) {
             Some(number) => *number,
             None => {
-                let row = held.numbered_row(proposal.file)?.ok_or(Trouble::Disturbed)?;
+                // A file without a row went a moment ago.
+                let Some(row) = held.numbered_row(proposal.file)? else { continue };
                 asked.files.push((row.name.clone(), about(row)));
                 numbers.insert(proposal.file, asked.files.len() - 1);
                 asked.files.len() - 1
