@@ -52,7 +52,7 @@ pub(crate) fn connect_to(path: &Path) -> Result<Connection, CatalogueError> {
 pub(crate) fn fill(connection: &Connection, version: &str, mark: &str) -> rusqlite::Result<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     transaction.execute_batch(schema::TABLES)?;
-    transaction.execute("INSERT INTO meta VALUES (1, ?1, ?2, 0, 0)", (version, mark))?;
+    transaction.execute("INSERT INTO meta VALUES (1, ?1, ?2, 0, random())", (version, mark))?;
     transaction.commit()
 }
 
