@@ -38,7 +38,7 @@ fn conversations_have_the_columns_that_are_expected() {
     let connection = Connection::open(home.path().join("catalogue.db")).unwrap();
     let mut statement = connection.prepare("SELECT * FROM okc_conversations ORDER BY id").unwrap();
     assert_eq!(
-        statement.column_names(),
+        statement.column_names().collect::<Vec<_>>(),
         [
             "id",
             "client_id",

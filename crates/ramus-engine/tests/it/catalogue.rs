@@ -160,7 +160,7 @@ fn harm(world: &World, what: u8, a: usize, b: usize) {
             }
         }
         17 => {
-            bytes.extend_from_slice(&bytes[place..].to_vec());
+            bytes.extend_from_within(place..);
             write_in_place(path, &bytes);
         }
         _ => {
@@ -270,7 +270,7 @@ fn long_sessions_are_added_to() {
                 world.engine.fork(&session, session.log().leaf().unwrap(), &ForkOptions::default()).unwrap();
             }
             23 => {
-                world.engine.append(&mut session, &[meta(json!({"starred": true}))], &Cursor::Leaf).map(drop).unwrap()
+                world.engine.append(&mut session, &[meta(json!({"starred": true}))], &Cursor::Leaf).map(drop).unwrap();
             }
             _ => {}
         }
@@ -324,7 +324,7 @@ fn a_cursor_survives_the_session_it_names() {
     let everything = all(&world.engine).sessions;
     let named = world.engine.open(first.sessions[1].id.as_str(), "/").unwrap();
     world.engine.delete(&named, Children::Orphan, false).unwrap();
-    let second = world.engine.list(&Filter { cursor: first.next_cursor.clone(), ..page.clone() }).unwrap();
+    let second = world.engine.list(&Filter { cursor: first.next_cursor, ..page.clone() }).unwrap();
     let ids = |from: &[ramus_engine::SessionInfo]| from.iter().map(|info| info.id.to_string()).collect::<Vec<_>>();
     assert_eq!(ids(&second.sessions), ids(&everything[2..4]));
     let by_id = Filter { cursor: Some(everything[0].id.to_string()), ..page.clone() };
