@@ -199,12 +199,26 @@ impl Held<'_> {
         work(&self.open.connection).map_err(|cause| self.failed(cause))
     }
 
-    /// Writes, all or nothing.
+    /// Writes, all or nothing. Answers that were given before may no longer hold.
     pub(crate) fn write<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, CatalogueError> {
+        self.commit(work, "UPDATE meta SET state = random()")
+    }
+
+    /// Writes something that changes no answer, all or nothing.
+    pub(crate) fn note<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, CatalogueError> {
+        self.commit(work, "UPDATE meta SET state = state")
+    }
+
+    /// Every transaction writes the row that bears the mark.
+    fn commit<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+        mark: &str,
+    ) -> Result<T, CatalogueError> {
         let write = || {
             let transaction = Transaction::new_unchecked(&self.open.connection, TransactionBehavior::Immediate)?;
             let result = work(&transaction)?;
-            transaction.execute("UPDATE meta SET state = random()", ())?;
+            transaction.execute(mark, ())?;
             transaction.commit()?;
             Ok(result)
         };

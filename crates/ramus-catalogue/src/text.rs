@@ -33,12 +33,12 @@ CREATE TABLE text (
 
 CREATE INDEX text_damaged ON text (file) WHERE is_damaged;
 
--- How often something had been written when the text was found to be current.
+-- The state in which the text was found to be current.
 CREATE TABLE text_current (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    writes INTEGER NOT NULL
+    state INTEGER
 );
-INSERT INTO text_current VALUES (1, -1);
+INSERT INTO text_current VALUES (1, NULL);
 
 -- One row per entry that has text, label and title. Labels and titles are made anew whenever their file grows.
 CREATE TABLE document (

@@ -91,23 +91,16 @@ impl Held<'_> {
     pub fn is_text_current(&self) -> Result<bool, CatalogueError> {
         self.read(|connection| {
             connection
-                .query_row("SELECT meta.writes = text_current.writes FROM meta, text_current", (), |row| row.get(0))
+                .query_row("SELECT meta.state IS text_current.state FROM meta, text_current", (), |row| row.get(0))
         })
     }
 
-    /// Writes down that the text was found to be current, unless something was written since `writes`.
-    pub fn mark_text_current(&self, writes: i64) -> Result<(), CatalogueError> {
-        self.write(|connection| {
-            // This transaction counts as well.
-            connection
-                .execute("UPDATE text_current SET writes = ?1 + 1 WHERE (SELECT writes FROM meta) = ?1", [writes])?;
+    /// Writes down that the text was found to be current in `state`, unless something was written since.
+    pub fn mark_text_current(&self, state: i64) -> Result<(), CatalogueError> {
+        self.note(|connection| {
+            connection.execute("UPDATE text_current SET state = ?1 WHERE (SELECT state FROM meta) = ?1", [state])?;
             Ok(())
         })
-    }
-
-    /// Returns how often something was written.
-    pub fn writes(&self) -> Result<i64, CatalogueError> {
-        self.read(|connection| connection.query_row("SELECT writes FROM meta", (), |row| row.get(0)))
     }
 
     /// Removes the text of files that are gone, of at most `limit` files. Returns those of which it is still there.

@@ -68,15 +68,15 @@ impl Engine {
         if held.is_text_current()? {
             return Ok(Behind::default());
         }
-        let mut writes = held.writes()?;
+        let mut state = held.state()?;
         let mut behind = Behind { gone: held.sweep_text(SWEPT)?, files: held.text_backlog()? };
         if !behind.files.is_empty() && budget > 0 {
             self.index_files(held, &behind.files, budget)?;
-            writes = held.writes()?;
+            state = held.state()?;
             behind.files = held.text_backlog()?;
         }
         if behind.files.is_empty() && behind.gone.is_empty() {
-            held.mark_text_current(writes)?;
+            held.mark_text_current(state)?;
         }
         Ok(behind)
     }
