@@ -245,8 +245,32 @@ pub(crate) fn load_among(
     depth: Depth,
     known: KnownOrigins<'_>,
 ) -> Result<Session, EngineError> {
+    load_with(store, location, depth, known, true)
+}
+
+/// A log of this length or more is opened through its sidecar also where that does not look at every line.
+pub(crate) const LONG: u64 = 1 << 18;
+
+/// Like [`load_among`], for lists: a short log is read as it is. A sidecar is believed when the end of the log is as it
+/// remembers, so it may stand for lines that something else changed, until it is made anew.
+pub(crate) fn load_listed(
+    store: &Arc<dyn LogStore>,
+    location: Location,
+    known: KnownOrigins<'_>,
+) -> Result<Session, EngineError> {
+    let believe = store.position(&location)?.end >= LONG;
+    load_with(store, location, Depth::Envelope, known, believe)
+}
+
+fn load_with(
+    store: &Arc<dyn LogStore>,
+    location: Location,
+    depth: Depth,
+    known: KnownOrigins<'_>,
+    believe: bool,
+) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(store.as_ref(), location, known)?;
-    let mut read = ancestry.read(store.as_ref(), depth, u64::MAX)?;
+    let mut read = ancestry.read(store.as_ref(), depth, u64::MAX, believe)?;
     read.log.set_synthetic_header(ancestry.name());
     let mut session = Session::new(Arc::clone(store), ancestry.chain, read);
     session.lost_origin = ancestry.lost;
@@ -256,7 +280,7 @@ pub(crate) fn load_among(
 /// Reads only what a fork shares with its origin, as it was when it was forked.
 pub(crate) fn load_shared(session: &Session, known: KnownOrigins<'_>) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(session.store.as_ref(), session.location().clone(), known)?;
-    let mut read = ancestry.read(session.store.as_ref(), Depth::Envelope, 0)?;
+    let mut read = ancestry.read(session.store.as_ref(), Depth::Envelope, 0, true)?;
     // A part of a log has no sidecar.
     read.sidecar = Sidecar::None;
     Ok(Session::new(Arc::clone(&session.store), ancestry.chain, read))
@@ -329,8 +353,9 @@ impl Ancestry {
     }
 
     /// Reads the logs from the bottom up, each on top of what it was forked from; of the top one at most `limit` bytes.
-    fn read(&self, store: &dyn LogStore, depth: Depth, limit: u64) -> Result<Read, EngineError> {
-        if depth == Depth::Envelope
+    fn read(&self, store: &dyn LogStore, depth: Depth, limit: u64, believe: bool) -> Result<Read, EngineError> {
+        if believe
+            && depth == Depth::Envelope
             && let Some(read) = self.read_with(store, depth, limit, true)?
         {
             return Ok(read);

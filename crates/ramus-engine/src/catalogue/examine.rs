@@ -7,16 +7,13 @@
 use std::sync::Arc;
 
 use ramus_catalogue::{Answers, Change, Rest, Row};
-use ramus_model::{Depth, Marker, time};
+use ramus_model::{Marker, time};
 use ramus_store::{Location, LogStore, Residence, Stamped, StoreError};
 
 use super::record::{residence_of, row_of, usage_of};
 use crate::error::EngineError;
-use crate::session::{KnownOrigins, Session, load_among, unknown};
+use crate::session::{KnownOrigins, LONG, Session, load_listed, unknown};
 use crate::verb::survey::Survey;
-
-/// From this length on a log is not read again because something was added.
-const LONG: u64 = 1 << 18;
 
 /// How many bytes before the end that was known are compared.
 const TAIL: u64 = 4096;
@@ -59,7 +56,7 @@ impl Task {
             Some(row) => tail_of(store, at, row.known_end)? == Some(row.tail),
             None => false,
         };
-        let session = load_among(store, at.clone(), Depth::Envelope, known)?;
+        let session = load_listed(store, at.clone(), known)?;
         if let Some(row) = self.row.as_deref().filter(|_| is_as_known)
             && let Some(survey) = added(&session, row)?
         {
@@ -125,7 +122,7 @@ impl Read {
 
 /// Bases are not listed. That forks stand on them, and what their answers used, is all there is to know.
 fn read_base(store: &Arc<dyn LogStore>, at: &Location, known: KnownOrigins<'_>) -> Result<Read, EngineError> {
-    let session = load_among(store, at.clone(), Depth::Envelope, known)?;
+    let session = load_listed(store, at.clone(), known)?;
     let answers = Answers::All(session.survey()?.answers);
     let created = session.log().header().map(|header| header.timestamp.clone()).unwrap_or_default();
     let row = Row {

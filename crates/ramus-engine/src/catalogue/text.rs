@@ -10,13 +10,13 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use ramus_catalogue::{Backlog, Entry, Held, Step, TextState};
 use ramus_model::search::{Document, Splitter, Streams};
-use ramus_model::{Depth, Lines as _, Marker, SessionId};
+use ramus_model::{Lines as _, Marker, SessionId};
 use ramus_store::{Location, StoreError};
 
 use super::{Progress, Trouble};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{Session, load_among};
+use crate::session::{Session, load_listed};
 use crate::verb::search::{About, Spot, Whose, restored, spots};
 
 /// How many bytes of words are written at once.
@@ -186,7 +186,7 @@ impl<'e> Reader<'e> {
         }
         let store = &self.engine.store;
         let location = store.located(&file.name).ok_or(Stop::Behind)?;
-        let session = load_among(store, location.clone(), Depth::Envelope, &|id| self.origin(id))?;
+        let session = load_listed(store, location.clone(), &|id| self.origin(id))?;
         if file.stamp.get(..16) != Some(&session.position().incarnation.0.to_le_bytes()) {
             return Err(Stop::Behind);
         }

@@ -3,14 +3,13 @@
 use std::cmp::Ordering;
 
 use ramus_catalogue::{After, SortKey, SortValue};
-use ramus_model::Depth;
 use ramus_store::{Location, Residence, StoreError};
 
 use super::{Filter, Listing, cursor};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::project::{Place, Standing};
-use crate::session::{KnownOrigins, among, load_among, unknown};
+use crate::session::{KnownOrigins, among, load_listed, unknown};
 use crate::verb::info::SessionInfo;
 
 /// A session and what orders it.
@@ -30,7 +29,7 @@ impl Engine {
         let known = self.store.list()?;
         for location in &known {
             let read = |known: KnownOrigins<'_>| {
-                load_among(&self.store, location.clone(), Depth::Envelope, known).and_then(|session| session.info())
+                load_listed(&self.store, location.clone(), known).and_then(|session| session.info())
             };
             let info = match read(&among(&known)) {
                 // What it was forked from may have been deleted while we were looking: its base is found afresh.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ramus_model::search::{Corpus, Document, Matcher, Prefilter, Tally, score};
-use ramus_model::{Depth, Lines as _, Place, SessionId};
+use ramus_model::{Lines as _, Place, SessionId};
 use ramus_store::{Location, LogStore, Residence, StoreError};
 
 use super::hit::{self, Candidate, hit};
@@ -13,7 +13,7 @@ use super::origin;
 use super::spot::{About, Spot, Whose, spots};
 use super::{Hits, IndexState, Sought};
 use crate::error::EngineError;
-use crate::session::{KnownOrigins, Session, load_among, unknown};
+use crate::session::{KnownOrigins, Session, load_listed, unknown};
 
 /// What reading through sessions came to.
 #[derive(Default)]
@@ -115,7 +115,7 @@ fn read_all(store: &Arc<dyn LogStore>, sought: &Sought<'_>, locations: &[Locatio
 impl Scan {
     /// Reads through one session; what cannot be read is named.
     fn read(&mut self, store: &Arc<dyn LogStore>, location: &Location, known: KnownOrigins<'_>, judge: &mut Judge<'_>) {
-        let read = |known: KnownOrigins<'_>| load_among(store, location.clone(), Depth::Envelope, known);
+        let read = |known: KnownOrigins<'_>| load_listed(store, location.clone(), known);
         let session = match read(known) {
             // What it was forked from may have been deleted while we were looking: its base is found afresh.
             Err(EngineError::Store(StoreError::NotFound { .. })) => read(&unknown),

@@ -1,14 +1,14 @@
 //! The same report by reading every log, without a catalogue. It is the measure of what `usage` must answer.
 
 use ramus_catalogue::LogAnswers;
-use ramus_model::{Depth, time};
+use ramus_model::time;
 use ramus_store::{Location, StoreError};
 
 use super::{UsageQuery, UsageReport, group};
 use crate::catalogue::residence_of;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{KnownOrigins, Session, among, load_among, unknown};
+use crate::session::{KnownOrigins, Session, among, load_listed, unknown};
 
 impl Engine {
     /// Reports like [`Engine::usage`], by reading every log: those of sessions, and what was kept of deleted ones.
@@ -32,7 +32,7 @@ impl Engine {
     }
 
     fn answers_of(&self, location: &Location, known: &[Location]) -> Result<LogAnswers, EngineError> {
-        let read = |known: KnownOrigins<'_>| load_among(&self.store, location.clone(), Depth::Envelope, known);
+        let read = |known: KnownOrigins<'_>| load_listed(&self.store, location.clone(), known);
         match read(&among(known)) {
             // What it was forked from may have been deleted while we were looking: its base is found afresh.
             Err(EngineError::Store(StoreError::NotFound { .. })) => read(&unknown)?.answers(),
