@@ -30,7 +30,7 @@ pub use known::Known;
 pub use list::{After, Filter, Found, Hidden, Sort, SortKey, SortValue};
 pub use open::{Catalogue, Held};
 pub use row::{Residence, Row};
-pub use text::{Ask, Backlog, Chosen, Entry, Proposal, Step, TextState};
+pub use text::{Ask, Backlog, Chosen, Entry, Proposal, Proposals, Step, TextState};
 
 /// Returns the version of the SQLite that is linked in, as it reports it itself.
 ///
