@@ -36,7 +36,7 @@ pub use list::{After, Filter, Found, Hidden, Sort, SortKey, SortValue};
 pub use open::{Catalogue, Held};
 pub use recorded::Recorded;
 pub use row::{Residence, Row};
-pub use text::{Ask, Backlog, Chosen, Entry, Proposal, Step, TextState};
+pub use text::{Ask, Backlog, Chosen, Entry, Proposal, Proposals, Step, TextState};
 
 /// Returns the version of the SQLite that is linked in, as it reports it itself.
 ///

@@ -9,7 +9,7 @@ mod choose;
 mod state;
 mod store;
 
-pub use ask::{Ask, Proposal};
+pub use ask::{Ask, Proposal, Proposals};
 pub use choose::Chosen;
 pub use state::{Backlog, TextState};
 pub use store::{Entry, Step};

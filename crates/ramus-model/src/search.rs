@@ -5,6 +5,7 @@
 
 mod dates;
 mod document;
+mod error;
 mod extract;
 mod facets;
 mod fold;
@@ -19,10 +20,10 @@ mod snippet;
 mod words;
 
 pub use document::{Document, Streams};
+pub use error::QueryError;
 pub use facets::{Facets, Speaker};
 pub use matching::{Matcher, Tally};
 pub use operator::{SessionFacts, State, Test};
-pub use parse::QueryError;
 pub use prefilter::Prefilter;
 pub use query::{Phrase, Query, Reading, Term};
 pub use score::{Corpus, score};

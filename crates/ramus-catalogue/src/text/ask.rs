@@ -43,12 +43,33 @@ pub struct Proposal {
     pub score: f64,
 }
 
+/// What the index says to a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Proposals {
+    /// The documents that should answer it, best first.
+    pub best: Vec<Proposal>,
+    /// How many there are in all.
+    pub total: usize,
+    /// Whether there are more than that: words that so many documents have are neither counted nor weighed, and the
+    /// newest come first.
+    pub is_broad: bool,
+}
+
+/// How many documents are weighed. More of them would take longer than anyone who is typing waits.
+const WEIGHED: usize = 20_000;
+
 impl Held<'_> {
-    /// Returns documents that should answer a query, best first, and how many there are in all.
-    pub fn propose(&self, ask: &Ask<'_>) -> Result<(Vec<Proposal>, usize), CatalogueError> {
+    /// Returns documents that should answer a query.
+    pub fn propose(&self, ask: &Ask<'_>) -> Result<Proposals, CatalogueError> {
         self.read(|connection| {
             let conditions = Conditions::of(connection, ask)?;
-            let (mut best, total) = conditions.best(connection, ask.limit)?;
+            let most = WEIGHED.max(ask.limit);
+            let recent = if conditions.has_words { conditions.recent(connection, most + 1)? } else { Vec::new() };
+            let is_broad = recent.len() > most;
+            let (mut best, total) = match is_broad {
+                true => (newest(connection, &recent, ask.limit)?, most),
+                false => conditions.best(connection, ask.limit)?,
+            };
             let mut statement =
                 connection.prepare("SELECT file, offset, length, millis, entry FROM document WHERE document = ?1")?;
             let mut proposals = Vec::with_capacity(best.len());
@@ -66,8 +87,54 @@ impl Held<'_> {
                 proposals.extend(found.optional()?);
             }
             proposals.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.millis.cmp(&a.millis)));
-            Ok((proposals, total))
+            Ok(Proposals { best: proposals, total, is_broad })
         })
+    }
+}
+
+/// The newest of some documents.
+fn newest(connection: &Connection, documents: &[i64], limit: usize) -> rusqlite::Result<Vec<Ranked>> {
+    let mut statement = connection.prepare("SELECT coalesce(millis, 0) FROM document WHERE document = ?1")?;
+    let mut best = Best::new(limit);
+    for document in documents {
+        let millis: Option<f64> = statement.query_row([document], |row| row.get(0)).optional()?;
+        best.extend(millis.map(|score| Ranked { score, document: *document }));
+    }
+    Ok(best.unweighed())
+}
+
+/// The best of many.
+struct Best {
+    limit: usize,
+    heap: BinaryHeap<Reverse<Ranked>>,
+}
+
+impl Best {
+    fn new(limit: usize) -> Self {
+        Self { limit, heap: BinaryHeap::new() }
+    }
+
+    /// Returns them, best first.
+    fn ranked(self) -> Vec<Ranked> {
+        let mut best: Vec<Ranked> = self.heap.into_iter().map(|Reverse(ranked)| ranked).collect();
+        best.sort_unstable_by(|a, b| b.cmp(a));
+        best
+    }
+
+    /// Returns them, best first, when what they were ranked by is no score.
+    fn unweighed(self) -> Vec<Ranked> {
+        self.ranked().into_iter().map(|ranked| Ranked { score: 0.0, ..ranked }).collect()
+    }
+}
+
+impl Extend<Ranked> for Best {
+    fn extend<I: IntoIterator<Item = Ranked>>(&mut self, ranked: I) {
+        for ranked in ranked {
+            self.heap.push(Reverse(ranked));
+            if self.heap.len() > self.limit {
+                self.heap.pop();
+            }
+        }
     }
 }
 
@@ -146,21 +213,25 @@ impl Conditions {
         let sql = format!("SELECT {columns} FROM {tables} WHERE {}", self.sql.join(" AND "));
         let mut statement = connection.prepare(&sql)?;
         let mut rows = statement.query(params_from_iter(&self.values))?;
-        let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::new();
+        let mut best = Best::new(limit);
         let mut total = 0;
         while let Some(row) = rows.next()? {
             total += 1;
-            best.push(Reverse(Ranked { document: row.get(0)?, score: row.get(1)? }));
-            if best.len() > limit {
-                best.pop();
-            }
+            best.extend([Ranked { document: row.get(0)?, score: row.get(1)? }]);
         }
-        let mut best: Vec<Ranked> = best.into_iter().map(|Reverse(ranked)| ranked).collect();
-        best.sort_unstable_by(|a, b| b.cmp(a));
-        if !self.has_words {
-            best.iter_mut().for_each(|ranked| ranked.score = 0.0);
-        }
-        Ok((best, total))
+        Ok((if self.has_words { best.ranked() } else { best.unweighed() }, total))
+    }
+
+    /// Finds the documents that were indexed last.
+    fn recent(&self, connection: &Connection, limit: usize) -> rusqlite::Result<Vec<i64>> {
+        let tables = match self.is_about_documents {
+            true => "word JOIN document ON document.document = word.rowid",
+            false => "word",
+        };
+        let condition = self.sql.join(" AND ");
+        let sql = format!("SELECT word.rowid FROM {tables} WHERE {condition} ORDER BY word.rowid DESC LIMIT {limit}");
+        let mut statement = connection.prepare(&sql)?;
+        statement.query_map(params_from_iter(&self.values), |row| row.get(0))?.collect()
     }
 
     /// What entries have in common is judged once for each combination.

@@ -51,6 +51,8 @@ pub struct Hits {
     pub hits: Vec<Hit>,
     /// How many there are in all.
     pub total: usize,
+    /// Whether they were counted; otherwise there are more than that, and the newest come first.
+    pub is_counted: bool,
     /// The sessions that were searched as far as they can be read, because they are damaged.
     pub damaged: Vec<String>,
     /// The sessions that cannot be read, and why.

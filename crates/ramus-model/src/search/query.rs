@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use super::error::QueryError;
 use super::operator::{SessionFacts, Test};
-use super::parse::{self, QueryError};
+use super::parse;
 use super::words::Splitter;
 
 /// How a query is read.

@@ -137,7 +137,8 @@ impl Search {
             text.plain(&self.nothing(hits)).end();
         } else if hits.total > hits.hits.len() && before.is_none() {
             let more = quantity::grouped((hits.total - hits.hits.len()) as u64);
-            text.styled(style::DIM, &format!("{more} more: add words, or --limit {}", hits.total)).end();
+            let least = if hits.is_counted { "" } else { "at least " };
+            text.styled(style::DIM, &format!("{least}{more} more: add words, or --limit {}", hits.total)).end();
         }
         invocation.screen.text(&text)
     }
@@ -225,6 +226,7 @@ fn to_json(hits: &Hits) -> Map<String, Value> {
     json::members(json!({
         "hits": hits.hits.iter().map(hit).collect::<Vec<_>>(),
         "total": hits.total,
+        "total_is_exact": hits.is_counted,
         "damaged": hits.damaged,
         "unreadable": unreadable.collect::<Vec<_>>(),
         "index": index,

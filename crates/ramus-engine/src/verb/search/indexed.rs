@@ -33,6 +33,7 @@ pub(super) struct Asked {
     /// The files of the proposals.
     files: Vec<(String, About)>,
     total: usize,
+    is_broad: bool,
     /// The names of the files that the index says nothing about.
     unknown: Vec<String>,
     /// The names of the forks of deleted sessions.
@@ -74,17 +75,18 @@ fn ask(engine: &Engine, held: &Held<'_>, sought: &Sought<'_>, wrong: &HashSet<St
     let is_chosen = search.query.is_about_sessions() || sought.place.is_some();
     let mut chosen = if is_chosen { held.choose(&|facts| sought.admits(facts))? } else { held.choose_all()? };
     let files = is_chosen.then(|| std::mem::take(&mut chosen.files));
-    let (proposals, total) = held.propose(&Ask { query: &search.query, files, except, limit: search.limit })?;
+    let proposals = held.propose(&Ask { query: &search.query, files, except, limit: search.limit })?;
     let mut asked = Asked {
-        proposals: Vec::with_capacity(proposals.len()),
+        proposals: Vec::with_capacity(proposals.best.len()),
         files: Vec::new(),
-        total,
+        total: proposals.total,
+        is_broad: proposals.is_broad,
         unknown: behind.files.into_iter().map(|file| file.name).chain(wrong.iter().cloned()).collect(),
         based: held.based_forks()?,
         chosen,
     };
     let mut numbers: HashMap<i64, usize> = HashMap::new();
-    for proposal in proposals {
+    for proposal in proposals.best {
         let number = match numbers.get(&proposal.file) {
             Some(number) => *number,
             None => {
@@ -159,7 +161,14 @@ impl Asked {
         unreadable.extend(scanned.unreadable);
         unreadable.sort();
         unreadable.dedup_by(|a, b| a.0 == b.0);
-        Ok(Hits { hits: all, total: self.total + scanned.total, damaged, unreadable, index: Some(index) })
+        Ok(Hits {
+            hits: all,
+            total: self.total + scanned.total,
+            is_counted: !self.is_broad,
+            damaged,
+            unreadable,
+            index: Some(index),
+        })
     }
 }
 

@@ -261,7 +261,7 @@ impl Scan {
         }
         self.damaged.sort();
         self.unreadable.sort();
-        Ok(Hits { hits, total, damaged: self.damaged, unreadable: self.unreadable, index })
+        Ok(Hits { hits, total, is_counted: true, damaged: self.damaged, unreadable: self.unreadable, index })
     }
 }
 
