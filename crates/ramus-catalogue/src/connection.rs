@@ -53,7 +53,7 @@ pub(crate) fn fill(connection: &Connection, version: &str, mark: &str) -> rusqli
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     transaction.execute_batch(schema::TABLES)?;
     transaction.execute_batch(crate::text::TABLES)?;
-    transaction.execute("INSERT INTO meta VALUES (1, ?1, ?2, 0, 0)", (version, mark))?;
+    transaction.execute("INSERT INTO meta VALUES (1, ?1, ?2, 0, random())", (version, mark))?;
     transaction.commit()
 }
 

@@ -36,6 +36,11 @@ impl Held<'_> {
         })
     }
 
+    /// Returns which state of the catalogue this is. When it is the same, so is every answer.
+    pub fn state(&self) -> Result<i64, CatalogueError> {
+        self.read(|connection| connection.query_row("SELECT state FROM meta", (), |row| row.get(0)))
+    }
+
     /// Returns how many files there are rows of.
     pub fn len(&self) -> Result<usize, CatalogueError> {
         self.read(|connection| {

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use crate::error::CatalogueError;
 use crate::open::Held;
-use crate::row::{COLUMNS, Row, folded, saturated};
+use crate::row::{LISTED, Row, folded, saturated};
 
 /// What is listed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -150,8 +150,7 @@ impl Held<'_> {
     pub fn find(&self, id: &str, sort: Sort) -> Result<Option<Row>, CatalogueError> {
         self.read(|connection| {
             let order = order(sort);
-            let sql =
-                format!("SELECT {COLUMNS} FROM session WHERE id = ?1 AND residence <> 0 ORDER BY {order} LIMIT 1");
+            let sql = format!("SELECT {LISTED} FROM session WHERE id = ?1 AND residence <> 0 ORDER BY {order} LIMIT 1");
             let mut statement = connection.prepare(&sql)?;
             let mut rows = statement.query_map([id], Row::read)?;
             rows.next().transpose()
@@ -260,7 +259,7 @@ fn page(connection: &Connection, filter: &Filter) -> rusqlite::Result<(Vec<Row>,
     // One more tells whether there is more.
     let limit = filter.limit.map_or(-1, |limit| saturated(limit as u64).saturating_add(1));
     let sql = format!(
-        "SELECT {COLUMNS} FROM session WHERE {} ORDER BY {} LIMIT {limit}",
+        "SELECT {LISTED} FROM session WHERE {} ORDER BY {} LIMIT {limit}",
         conditions.sql(),
         order(filter.sort)
     );
@@ -281,22 +280,29 @@ fn page(connection: &Connection, filter: &Filter) -> rusqlite::Result<(Vec<Row>,
 
 /// Counts what a list leaves out, each session for one reason: the directory, then the archive, then the drafts.
 fn hidden(connection: &Connection, filter: &Filter) -> rusqlite::Result<Hidden> {
-    let conditions = Conditions::of(filter, true);
-    let (here, directories) = Conditions::in_directories(filter);
-    let sql = format!(
-        "SELECT sum(NOT here), sum(here AND is_hidden), sum(here AND NOT is_hidden AND is_draft) FROM (
-             SELECT {here} AS here, archived_at IS NOT NULL AND ? AS is_hidden, residence = 1 AND ? AS is_draft
-             FROM session WHERE {})",
-        conditions.sql()
-    );
-    let switches = [!filter.archived, !filter.drafts].map(|hides| Value::from(i64::from(hides)));
-    let values = directories.into_iter().chain(switches).chain(conditions.values);
-    let count = |row: &rusqlite::Row<'_>, column| {
-        row.get::<_, Option<i64>>(column).map(|count| usize::try_from(count.unwrap_or_default()).unwrap_or_default())
+    let mut here = Conditions::of(filter, true);
+    let all = if filter.directories.is_some() { count(connection, &here, &[])? } else { 0 };
+    let (directories, values) = Conditions::in_directories(filter);
+    here.add(&directories, values);
+    let other_directories = match filter.directories {
+        Some(_) => all.saturating_sub(count(connection, &here, &[])?),
+        None => 0,
     };
-    connection.prepare(&sql)?.query_row(params_from_iter(values), |row| {
-        Ok(Hidden { other_directories: count(row, 0)?, archived: count(row, 1)?, drafts: count(row, 2)? })
-    })
+    let archived = if filter.archived { 0 } else { count(connection, &here, &["archived_at IS NOT NULL"])? };
+    let drafts = match (filter.drafts, filter.archived) {
+        (true, _) => 0,
+        (false, true) => count(connection, &here, &["residence = 1"])?,
+        (false, false) => count(connection, &here, &["residence = 1", "archived_at IS NULL"])?,
+    };
+    Ok(Hidden { drafts, archived, other_directories })
+}
+
+fn count(connection: &Connection, conditions: &Conditions, more: &[&str]) -> rusqlite::Result<usize> {
+    let sql: String = more.iter().map(|more| format!(" AND {more}")).collect();
+    let sql = format!("SELECT count(*) FROM session WHERE {}{sql}", conditions.sql());
+    let count =
+        connection.prepare(&sql)?.query_row(params_from_iter(&conditions.values), |row| row.get::<_, i64>(0))?;
+    Ok(usize::try_from(count).unwrap_or_default())
 }
 
 fn unreadable(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {

@@ -19,8 +19,9 @@ use crate::seal::{Look, Seal};
 /// How long another process may keep us from using the catalogue.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A write-ahead log of this length is worth a checkpoint when nobody waits for an answer.
-const TIDY_AT: u64 = 2 << 20;
+/// A write-ahead log of this length is worth a checkpoint when nobody waits for an answer: the first process that opens
+/// the catalogue reads all of it.
+const TIDY_AT: u64 = 1 << 19;
 
 /// A write-ahead log of this length is folded in even when someone waits.
 const TIDY_NOW_AT: u64 = 64 << 20;
@@ -203,7 +204,7 @@ impl Held<'_> {
         let write = || {
             let transaction = Transaction::new_unchecked(&self.open.connection, TransactionBehavior::Immediate)?;
             let result = work(&transaction)?;
-            transaction.execute("UPDATE meta SET writes = writes + 1", ())?;
+            transaction.execute("UPDATE meta SET state = random()", ())?;
             transaction.commit()?;
             Ok(result)
         };
@@ -224,7 +225,7 @@ impl Drop for Held<'_> {
 }
 
 fn full_version(version: &str) -> String {
-    format!("{}/{version}", schema::VERSION)
+    format!("{:016x}/{version}", schema::version())
 }
 
 /// What can be done with the files that are there.

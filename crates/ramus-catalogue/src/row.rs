@@ -134,6 +134,13 @@ pub(crate) const COLUMNS: &str = "name, bucket, residence, stamp, is_unsettled, 
      provider, model, engine_version, created, created_millis, updated, updated_millis, is_damaged, workspace_root, \
      workspace_mount, workspace_session, git_commit, git_dirty, project_root, project_remote, project_git";
 
+/// The same, without what only comparing files needs.
+pub(crate) const LISTED: &str = "name, 0, residence, x'', 0, 0, 0, 0, '', NULL, id, cwd, title, owner, parent, \
+     forked_session, forked_entry, parent_session, archived_at, is_starred, tags, metadata, messages, entries, usage, \
+     cost, tokens, last_prompt_tokens, last_completion_tokens, provider, model, engine_version, created, \
+     created_millis, updated, updated_millis, is_damaged, workspace_root, workspace_mount, workspace_session, \
+     git_commit, git_dirty, project_root, project_remote, project_git";
+
 /// The columns that are made of others.
 pub(crate) const DERIVED: &str = "folded_title, folded_cwd, generation";
 

@@ -1,17 +1,22 @@
-//! The tables. Whoever changes what is in them raises [`VERSION`]: a catalogue of another version is made anew.
+//! The tables. A catalogue with other tables is made anew: its version is made of the text below.
 
-/// The version of the tables.
-pub(crate) const VERSION: u32 = 2;
+/// Returns what tells these tables from any others.
+pub(crate) fn version() -> u64 {
+    // FNV-1a: the same in every build, which the hashes of the standard library do not promise.
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    TABLES.bytes().chain(crate::text::TABLES.bytes()).fold(0xcbf2_9ce4_8422_2325, step)
+}
 
 /// What a new catalogue is made with. Every table is derived from the logs.
 pub(crate) const TABLES: &str = "
 -- One row that every transaction writes, so that the newest page of it tells which seal a write-ahead log belongs to.
+-- No two transactions leave the same state.
 CREATE TABLE meta (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     version TEXT NOT NULL,
     mark TEXT NOT NULL,
     generations INTEGER NOT NULL,
-    writes INTEGER NOT NULL
+    state INTEGER NOT NULL
 );
 
 -- One row per log file, bases included.

@@ -138,7 +138,7 @@ fn a_long_write_ahead_log_is_folded_in() {
     let long = |number| Row { title: "x".repeat(10_000), ..row(number) };
     let rows: Vec<Change> = (3..500).map(|number| Change::put(long(number))).collect();
     catalogue.enter().unwrap().apply(&rows, &[]).unwrap();
-    assert!(wal.metadata().unwrap().len() > 2 << 20);
+    assert!(wal.metadata().unwrap().len() > 1 << 20);
     catalogue.tidy().unwrap();
     assert_eq!(wal.metadata().unwrap().len(), 0);
     assert_eq!(titles(&mut catalogue).len(), 499);

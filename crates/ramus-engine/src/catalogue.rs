@@ -15,9 +15,10 @@ use ramus_catalogue::{Catalogue, CatalogueError, Held};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::verb::list::Answered;
 
 pub(crate) use catch_up::Current;
-pub(crate) use record::{infos_of, residence_of};
+pub(crate) use record::{infos_of, residence_of, with_runners};
 
 /// What the rows are made by. Whoever changes what is in a row changes this: rows of another version are made anew.
 const ROWS: &str = "1";
@@ -59,6 +60,8 @@ pub(crate) struct Shelf {
     home: Option<PathBuf>,
     watcher: Option<Watcher>,
     state: Arc<Mutex<State>>,
+    /// The list that was asked for last: whoever watches asks again and again.
+    last: Arc<Mutex<Option<Answered>>>,
 }
 
 #[derive(Default)]
@@ -110,6 +113,11 @@ impl Shelf {
         if let Some(watcher) = &self.watcher {
             watcher(progress);
         }
+    }
+
+    pub(crate) fn last(&self) -> MutexGuard<'_, Option<Answered>> {
+        // It is replaced as a whole.
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

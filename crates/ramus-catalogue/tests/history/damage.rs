@@ -37,12 +37,12 @@ fn whatever_happens_to_the_file_the_bytes_are_kept_and_recording_goes_on() {
     let damages: [(&str, Damage); 5] = [
         ("zeroed", |path| fs::write(path, vec![0; fs::metadata(path).unwrap().len() as usize]).unwrap()),
         ("garbage", |path| {
-            fs::write(path, "this is no database at all, and it is long enough to see it".repeat(50)).unwrap()
+            fs::write(path, "this is no database at all, and it is long enough to see it".repeat(50)).unwrap();
         }),
         ("cut", |path| OpenOptions::new().write(true).open(path).unwrap().set_len(40_000).unwrap()),
         ("one byte", |path| fs::write(path, "x").unwrap()),
         ("first page", |path| {
-            OpenOptions::new().write(true).open(path).unwrap().write_all_at(&[0xff; 4096], 0).unwrap()
+            OpenOptions::new().write(true).open(path).unwrap().write_all_at(&[0xff; 4096], 0).unwrap();
         }),
     ];
     for (name, damage) in damages {

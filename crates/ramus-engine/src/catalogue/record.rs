@@ -3,7 +3,7 @@
 use ramus_catalogue::Row;
 use ramus_model::usage::UsageTotals;
 use ramus_model::{EntryId, Origin, Project, SessionId};
-use ramus_store::{Location, LogStore, Residence, Runner};
+use ramus_store::{Location, LogStore, Residence};
 
 use crate::verb::info::{GitState, Lineage, SessionInfo, SessionStatus, Workspace};
 
@@ -50,32 +50,39 @@ pub(crate) fn row_of(info: &SessionInfo, created_millis: Option<i64>) -> Row {
     }
 }
 
-/// Makes of rows what a list shows, and asks the home what no row can know: whether a session runs. None when a row makes
-/// no sense, which a database that was tampered with may hold.
-pub(crate) fn infos_of(rows: Vec<Row>, store: &dyn LogStore) -> Option<Vec<SessionInfo>> {
+/// Makes of rows what a list shows, but for what no row can know, and says where the logs are. None when a row makes no
+/// sense, which a database that was tampered with may hold.
+pub(crate) fn infos_of(rows: Vec<Row>, store: &dyn LogStore) -> Option<(Vec<SessionInfo>, Vec<Location>)> {
     let locations: Vec<Location> = rows.iter().map(|row| store.located(&row.name)).collect::<Option<_>>()?;
+    let infos =
+        rows.into_iter().zip(&locations).map(|(row, location)| info_of(row, location)).collect::<Option<_>>()?;
+    Some((infos, locations))
+}
+
+/// Asks the home what no row can know: which sessions run.
+pub(crate) fn with_runners(infos: &mut [SessionInfo], locations: &[Location], store: &dyn LogStore) {
     // A lock that cannot be asked stands in nobody's way here.
-    let runners = match store.runners(&locations) {
+    let runners = match store.runners(locations) {
         Ok(runners) => runners,
         Err(_) => locations.iter().map(|at| store.runner(at).ok().flatten()).collect(),
     };
-    let all = rows.into_iter().zip(locations).zip(runners);
-    all.map(|((row, location), runner)| info_of(row, location, runner)).collect()
+    for (info, runner) in infos.iter_mut().zip(runners) {
+        info.status = match runner {
+            Some(runner) => SessionStatus::Running(runner),
+            None if info.damaged => SessionStatus::Damaged,
+            None => SessionStatus::Idle,
+        };
+    }
 }
 
-fn info_of(row: Row, Location { path, residence, .. }: Location, runner: Option<Runner>) -> Option<SessionInfo> {
-    let status = match runner {
-        Some(runner) => SessionStatus::Running(runner),
-        None if row.is_damaged => SessionStatus::Damaged,
-        None => SessionStatus::Idle,
-    };
+fn info_of(row: Row, location: &Location) -> Option<SessionInfo> {
     let forked_from =
         |(session, entry): (String, String)| Origin { session: SessionId::new(session), entry: EntryId::new(entry) };
     let project = |root| Project { root, remote: row.project_remote, git: row.project_git };
     Some(SessionInfo {
         id: SessionId::new(row.id),
-        path,
-        residence,
+        path: location.path.clone(),
+        residence: location.residence,
         title: row.title,
         cwd: row.cwd,
         messages: usize::try_from(row.messages).ok()?,
@@ -104,7 +111,7 @@ fn info_of(row: Row, Location { path, residence, .. }: Location, runner: Option<
         workspace: Workspace { root: row.workspace_root, mount: row.workspace_mount, session: row.workspace_session },
         git: GitState { commit: row.git_commit, dirty: row.git_dirty },
         damaged: row.is_damaged,
-        status,
+        status: SessionStatus::default(),
     })
 }
 

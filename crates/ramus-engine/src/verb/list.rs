@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use ramus_catalogue::{After, Held, Recorded};
 pub use ramus_catalogue::{Hidden, Sort, SortKey};
 use ramus_model::{Project, SessionId};
+use ramus_store::Location;
 
-use crate::catalogue::{Trouble, infos_of};
+use crate::catalogue::{Trouble, infos_of, with_runners};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::project::{self, Place, Standing};
@@ -71,6 +72,16 @@ pub struct Listing {
     pub ids: Vec<SessionId>,
 }
 
+/// A state of the catalogue and what it was asked.
+type Question = (i64, ramus_catalogue::Filter);
+
+/// A list as the catalogue gave it, and where the logs of its sessions are.
+pub(crate) struct Answered {
+    question: Question,
+    listing: Listing,
+    locations: Vec<Location>,
+}
+
 impl Engine {
     /// Lists sessions; files that cannot be read are named, not dropped.
     pub fn list(&self, filter: &Filter) -> Result<Listing, EngineError> {
@@ -88,17 +99,31 @@ impl Engine {
                 }),
             };
             let moved = place.as_mut().map(|place| moved_to(place, held)).transpose()?.unwrap_or_default();
-            let found = held.list(&self.selection(filter, after, moved))?;
-            Ok(Listing {
-                sessions: infos_of(found.rows, self.store.as_ref()).ok_or(Trouble::Disturbed)?,
-                next_cursor: found.next.map(|after| cursor::write(&after, key)),
-                hidden: found.hidden,
-                unreadable: found.unreadable,
-                ids: if filter.ids { current.ids(self.store.as_ref()) } else { Vec::new() },
-            })
+            let mut last = self.shelf.last();
+            let question = (held.state()?, self.selection(filter, after, moved));
+            let answered = match last.take().filter(|answered| answered.question == question) {
+                Some(answered) => answered,
+                None => self.answer(held, question)?,
+            };
+            let Answered { listing, locations, .. } = last.insert(answered);
+            let mut listing = listing.clone();
+            with_runners(&mut listing.sessions, locations, self.store.as_ref());
+            if filter.ids {
+                listing.ids = current.ids(self.store.as_ref());
+            }
+            Ok(listing)
         })?;
         listing.tell_places(filter);
         Ok(listing)
+    }
+
+    fn answer(&self, held: &Held<'_>, question: Question) -> Result<Answered, Trouble> {
+        let found = held.list(&question.1)?;
+        let (sessions, locations) = infos_of(found.rows, self.store.as_ref()).ok_or(Trouble::Disturbed)?;
+        let next_cursor = found.next.map(|after| cursor::write(&after, question.1.sort.key));
+        let (hidden, unreadable) = (found.hidden, found.unreadable);
+        let listing = Listing { sessions, next_cursor, hidden, unreadable, ids: Vec::new() };
+        Ok(Answered { question, listing, locations })
     }
 
     /// Returns the ids of all sessions of the home, without opening them.

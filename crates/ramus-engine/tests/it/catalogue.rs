@@ -160,7 +160,7 @@ fn harm(world: &World, what: u8, a: usize, b: usize) {
             }
         }
         17 => {
-            bytes.extend_from_slice(&bytes[place..].to_vec());
+            bytes.extend_from_within(place..);
             write_in_place(path, &bytes);
         }
         _ => {
@@ -217,7 +217,7 @@ proptest! {
 
     #[test]
     fn a_list_is_what_reading_every_session_gives(
-        steps in prop::collection::vec((0_u8..20, any::<u8>(), any::<u16>(), any::<bool>()), 1..24),
+        steps in prop::collection::vec((0_u8..20, any::<u8>(), any::<u16>(), 0_u8..4), 1..24),
     ) {
         let world = World::new();
         for number in 0..4 {
@@ -225,12 +225,61 @@ proptest! {
         }
         for (at, (what, a, b, looks)) in steps.iter().enumerate() {
             happen(&world, *what, usize::from(*a), usize::from(*b));
-            if *looks {
+            if *looks == 0 {
+                settle();
+            }
+            if *looks < 2 {
                 compare(&world.engine, &format!("step {at}"));
             }
         }
         compare(&world.again(), "in the end");
     }
+}
+
+/// Waits until files that were just written are no longer fresh: only then is a stamp believed.
+#[expect(clippy::disallowed_methods, reason = "the clock of the file system is what is waited for")]
+fn settle() {
+    std::thread::sleep(std::time::Duration::from_millis(25));
+}
+
+/// The file of a fork stays the same when its origin changes, but not what it shows.
+#[test]
+fn forks_follow_what_happens_to_the_logs_they_stand_on() {
+    let world = World::new();
+    world.create(0, 0);
+    for number in 1..6 {
+        happen(&world, 2, 0, number);
+    }
+    let origin = world.open(0).unwrap();
+    let path = origin.location().path.clone().unwrap();
+    let forked = world.engine.fork(&origin, origin.log().leaf().unwrap(), &ForkOptions::default()).unwrap();
+    let fork = world.engine.open_fork(&forked).unwrap();
+    world.engine.fork(&fork, fork.log().leaf().unwrap(), &ForkOptions::default()).unwrap();
+    drop((origin, fork));
+    let whole = std::fs::read(&path).unwrap();
+    let elsewhere = world.file("sessions/--elsewhere--").join(path.file_name().unwrap());
+    std::fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    let steps: [(&str, &dyn Fn()); 7] = [
+        ("as they were made", &|| {}),
+        ("the origin is cut", &|| std::fs::write(&path, &whole[..whole.len() / 2]).unwrap()),
+        ("it is whole again", &|| std::fs::write(&path, &whole).unwrap()),
+        ("it is elsewhere", &|| std::fs::rename(&path, &elsewhere).unwrap()),
+        ("it is gone", &|| std::fs::remove_file(&elsewhere).unwrap()),
+        ("it is back", &|| std::fs::write(&path, &whole).unwrap()),
+        ("it is deleted", &|| drop(world.engine.delete(&world.open(0).unwrap(), Children::Orphan, false).unwrap())),
+    ];
+    let mut seen = Vec::new();
+    for (what, step) in steps {
+        step();
+        settle();
+        compare(&world.engine, what);
+        // Once more, when nothing is fresh.
+        compare(&world.again(), what);
+        seen.push(all(&world.engine).sessions.iter().map(|info| info.messages).collect::<Vec<_>>());
+    }
+    assert_ne!(seen[0], seen[1]);
+    assert_eq!(seen[0], seen[2]);
+    assert_ne!(seen[3], seen[4]);
 }
 
 #[test]
@@ -270,7 +319,7 @@ fn long_sessions_are_added_to() {
                 world.engine.fork(&session, session.log().leaf().unwrap(), &ForkOptions::default()).unwrap();
             }
             23 => {
-                world.engine.append(&mut session, &[meta(json!({"starred": true}))], &Cursor::Leaf).map(drop).unwrap()
+                world.engine.append(&mut session, &[meta(json!({"starred": true}))], &Cursor::Leaf).map(drop).unwrap();
             }
             _ => {}
         }
@@ -324,7 +373,7 @@ fn a_cursor_survives_the_session_it_names() {
     let everything = all(&world.engine).sessions;
     let named = world.engine.open(first.sessions[1].id.as_str(), "/").unwrap();
     world.engine.delete(&named, Children::Orphan, false).unwrap();
-    let second = world.engine.list(&Filter { cursor: first.next_cursor.clone(), ..page.clone() }).unwrap();
+    let second = world.engine.list(&Filter { cursor: first.next_cursor, ..page.clone() }).unwrap();
     let ids = |from: &[ramus_engine::SessionInfo]| from.iter().map(|info| info.id.to_string()).collect::<Vec<_>>();
     assert_eq!(ids(&second.sessions), ids(&everything[2..4]));
     let by_id = Filter { cursor: Some(everything[0].id.to_string()), ..page.clone() };

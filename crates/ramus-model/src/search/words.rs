@@ -249,7 +249,7 @@ mod tests {
     fn words_know_where_they_stand() {
         let text = "Die Größe der日本";
         let mut found = Vec::new();
-        Splitter::default().split(text, |word| found.push(text[word.at.clone()].to_owned()));
+        Splitter::default().split(text, |word| found.push(text[word.at].to_owned()));
         assert_eq!(found, ["Die", "Größe", "der", "日", "本"]);
     }
 }

@@ -115,7 +115,7 @@ proptest! {
 
     #[test]
     fn anything_can_be_searched_for_anything(text in any::<String>(), query in any::<String>(), budget in 0..200usize) {
-        let texts = [text.clone()];
+        let texts = [text];
         finds(&texts, &query);
         let Ok(query) = Query::parse(&query, Reading { now: 0, typing: true }) else { return Ok(()) };
         let again = Query::parse(&query.to_string(), Reading::default());

@@ -62,7 +62,7 @@ impl JsonlStore {
             BASES => Residence::Base,
             _ => return None,
         };
-        let path = self.root.join(meant(place)).join(file);
+        let path = if place.contains('%') { self.root.join(meant(place)).join(file) } else { self.root.join(name) };
         Some(Location { id: layout::id_in_file_name(file)?, residence, path: Some(path) })
     }
 

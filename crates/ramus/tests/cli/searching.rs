@@ -74,7 +74,7 @@ fn damage_is_told_and_nothing_is_hidden() {
     std::fs::write(&path, bytes).unwrap();
     let ran = world.run(&["search", "sorted", "--json"]);
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!((ran.code, &answer["total"], &answer["damaged"][0]), (0, &1.into(), &session.clone().into()));
+    assert_eq!((ran.code, &answer["total"], &answer["damaged"][0]), (0, &1.into(), &session.into()));
     assert!(ran.stderr.contains("is damaged and was searched as far as it can be read"), "{}", ran.stderr);
 }
 

@@ -14,7 +14,10 @@ use super::super::{Stat, Wanted};
 use super::stat_of;
 
 /// How many files are worth a second thread.
-const WORTH_A_THREAD: usize = 512;
+const FILES_WORTH_A_THREAD: usize = 1500;
+
+/// How many directories are.
+const DIRECTORIES_WORTH_A_THREAD: usize = 64;
 
 /// A file of one of the directories.
 struct Name {
@@ -25,25 +28,17 @@ struct Name {
 type Found = (usize, Result<(OsString, Stat), Errno>);
 
 pub(super) fn stat_all(directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Result<Vec<(OsString, Stat)>>> {
-    let mut names = Vec::new();
-    let open = |(number, directory): (usize, &PathBuf)| names_in(number, directory, wanted, &mut names);
-    let opened: Vec<io::Result<OwnedFd>> = directories.iter().enumerate().map(open).collect();
+    let open = |directories: Vec<(usize, &PathBuf)>| -> Vec<(io::Result<OwnedFd>, Vec<Name>)> {
+        directories.into_iter().map(|(number, directory)| names_in(number, directory, wanted)).collect()
+    };
+    let listed = in_halves(directories.iter().enumerate().collect(), DIRECTORIES_WORTH_A_THREAD, open);
+    let (opened, names): (Vec<io::Result<OwnedFd>>, Vec<Vec<Name>>) = listed.into_iter().unzip();
     let look =
         |names: Vec<Name>| -> Vec<Found> { names.into_iter().filter_map(|name| look_at(&opened, name)).collect() };
-    let half = if names.len() < WORTH_A_THREAD { Vec::new() } else { names.split_off(names.len() / 2) };
-    let (first, second) = std::thread::scope(|scope| {
-        let second = (!half.is_empty()).then(|| scope.spawn(|| look(half)));
-        let first = look(names);
-        (first, second.map(|second| second.join()))
-    });
+    let looked = in_halves(names.into_iter().flatten().collect(), FILES_WORTH_A_THREAD, look);
     let mut found: Vec<io::Result<Vec<(OsString, Stat)>>> =
         opened.into_iter().map(|opened| opened.map(|_| Vec::new())).collect();
-    let second = match second {
-        Some(Ok(second)) => second,
-        Some(Err(panic)) => std::panic::resume_unwind(panic),
-        None => Vec::new(),
-    };
-    for (directory, result) in first.into_iter().chain(second) {
+    for (directory, result) in looked {
         let Some(of_directory) = found.get_mut(directory) else { continue };
         match (result, &mut *of_directory) {
             (Ok(file), Ok(files)) => files.push(file),
@@ -54,16 +49,34 @@ pub(super) fn stat_all(directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Resu
     found
 }
 
-fn names_in(number: usize, directory: &PathBuf, wanted: &Wanted, names: &mut Vec<Name>) -> io::Result<OwnedFd> {
-    let opened = openat(CWD, directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    for entry in Dir::read_from(&opened)? {
-        let entry = entry?;
-        let name: &CStr = entry.file_name();
-        if entry.file_type() != FileType::Directory && wanted(OsStr::from_bytes(name.to_bytes())) {
-            names.push(Name { directory: number, name: name.to_owned() });
-        }
+/// Does the second half of the work in a second thread, if there is enough of it.
+fn in_halves<W: Send, F: Send>(mut work: Vec<W>, worth: usize, each: impl Fn(Vec<W>) -> Vec<F> + Sync) -> Vec<F> {
+    if work.len() < worth {
+        return each(work);
     }
-    Ok(opened)
+    let half = work.split_off(work.len() / 2);
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| each(half));
+        let mut done = each(work);
+        done.extend(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        done
+    })
+}
+
+fn names_in(number: usize, directory: &PathBuf, wanted: &Wanted) -> (io::Result<OwnedFd>, Vec<Name>) {
+    let mut names = Vec::new();
+    let mut open = || {
+        let opened = openat(CWD, directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        for entry in Dir::read_from(&opened)? {
+            let entry = entry?;
+            let name: &CStr = entry.file_name();
+            if entry.file_type() != FileType::Directory && wanted(OsStr::from_bytes(name.to_bytes())) {
+                names.push(Name { directory: number, name: name.to_owned() });
+            }
+        }
+        Ok(opened)
+    };
+    (open(), names)
 }
 
 /// None when it is gone, or not a file after all.
