@@ -45,7 +45,7 @@ pub(super) fn run(workspace: &Workspace, peers: Option<&Peers>) -> Result<Outcom
     }
     let mut figures = making(&lines);
     println!("==> whole processes");
-    figures.extend(listing(&ramus(LARGE), &lines)?);
+    figures.extend(listing(&ramus(LARGE))?);
     figures.extend(searching(&ramus(LARGE), &lines)?);
     println!("==> other programs");
     figures.extend(beside(workspace, &ramus(SMALL), &lines, peers, &directory)?);
@@ -109,12 +109,10 @@ fn making(lines: &Lines) -> Vec<Figure> {
     ]
 }
 
-fn listing(ramus: &Ramus, lines: &Lines) -> Result<Vec<Figure>> {
+fn listing(ramus: &Ramus) -> Result<Vec<Figure>> {
     let (timed, answer) = ramus.time(&["list", "--all", "--limit", "50"])?;
     let listed = answer.get("sessions").and_then(Value::as_array).map_or(0, Vec::len);
     ensure!(listed == 50, "{listed} of 50 sessions are listed");
-    let made = lines.number("made", Some(LARGE), "messages").unwrap_or_default();
-    println!("{made} messages");
     Ok(vec![whole("`ramus list --all --limit 50` of 10000", timed, 20.0)])
 }
 

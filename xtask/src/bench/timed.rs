@@ -1,6 +1,7 @@
 //! Whole processes against the clock: from starting one until it has ended, and the processor time it took.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -36,12 +37,22 @@ pub(super) fn repeat(times: usize, mut command: impl FnMut() -> Command) -> Resu
 }
 
 fn once(command: &mut Command) -> Result<(Vec<u8>, Duration)> {
+    // Files, because a program that exits in a hurry loses what it has not yet pushed through a pipe.
+    let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
     let start = Instant::now();
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {command:?}"))?;
+    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
     let wall = start.elapsed();
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{command:?} failed ({}): {}", output.status, said.trim());
-    Ok((output.stdout, wall))
+    let said = content(&mut stderr)?;
+    ensure!(status.success(), "{command:?} failed ({status}): {}", String::from_utf8_lossy(&said).trim());
+    Ok((content(&mut stdout)?, wall))
+}
+
+fn content(file: &mut File) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Processor time of all children that have ended, in seconds.
