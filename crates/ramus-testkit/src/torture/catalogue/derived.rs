@@ -79,6 +79,7 @@ impl Patient {
 
     /// Lets the sessions change, and finds out what the answers are now.
     fn live(&mut self, random: &mut Random) -> Result<()> {
+        self.clear()?;
         self.asked.run(&["list", "--all"])?;
         keep(&self.asked.home, &self.donors.older)?;
         for _ in 0..1 + random.below(4) {
@@ -88,12 +89,17 @@ impl Patient {
         Ok(())
     }
 
-    fn harm(&self, random: &mut Random, what: &mut String) -> Result<Run> {
-        // What obstructs is taken away by a person; nothing else is.
+    /// Takes away what obstructs, as a person would; everything else ramus must cope with alone.
+    fn clear(&self) -> Result<()> {
         if !self.asked.home.join("catalogue.db").is_file() {
             remove_catalogue(&self.asked.home)?;
             self.asked.run(&["search", "error"])?;
         }
+        Ok(())
+    }
+
+    fn harm(&self, random: &mut Random, what: &mut String) -> Result<Run> {
+        self.clear()?;
         if random.chance(25) {
             "killed".clone_into(what);
             self.kill(random)?;
