@@ -19,9 +19,9 @@ CREATE TABLE meta (
     state INTEGER NOT NULL
 );
 
--- One row per log file, bases included.
+-- One row per log file, bases included. A number is never given twice: text of a file that is gone belongs to nobody.
 CREATE TABLE session (
-    file INTEGER PRIMARY KEY,
+    file INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
     bucket INTEGER NOT NULL,
     residence INTEGER NOT NULL,

@@ -22,7 +22,7 @@ CREATE TABLE facet (
     text TEXT NOT NULL UNIQUE
 );
 
--- How far the text of a file is indexed, and what its bytes up to there came to.
+-- How far the text of a file is indexed, and what it came to up to there.
 CREATE TABLE text (
     file INTEGER PRIMARY KEY,
     generation INTEGER NOT NULL,

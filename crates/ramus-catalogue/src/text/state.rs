@@ -29,8 +29,8 @@ pub struct TextState {
     pub generation: i64,
     /// Up to where it was read.
     pub end: u64,
-    /// What the bytes up to there came to, when that was found out.
-    pub sum: Option<u32>,
+    /// What the text up to there came to, when that was found out: the same sum is the same text.
+    pub sum: Option<i64>,
     /// Whether reading it showed damage.
     pub is_damaged: bool,
 }
@@ -42,7 +42,7 @@ impl TextState {
         Ok(Some(Self {
             generation,
             end: row.get::<_, i64>(column + 1)?.cast_unsigned(),
-            sum: row.get::<_, Option<i64>>(column + 2)?.and_then(|sum| u32::try_from(sum).ok()),
+            sum: row.get(column + 2)?,
             is_damaged: row.get(column + 3)?,
         }))
     }
@@ -81,7 +81,8 @@ impl Held<'_> {
         self.read(|connection| {
             let mut statement = connection.prepare(
                 "SELECT DISTINCT session.name FROM session AS base JOIN rests ON rests.name = base.name
-                     JOIN session ON session.file = rests.file WHERE base.residence = 0",
+                     JOIN session ON session.file = rests.file
+                     WHERE base.residence = 0 AND session.residence <> 0",
             )?;
             statement.query_map((), |row| row.get(0))?.collect()
         })
@@ -103,10 +104,13 @@ impl Held<'_> {
         })
     }
 
-    /// Removes the text of files that are gone, of at most `limit` files. Returns those of which it is still there.
+    /// Removes the text of files that are gone or are not indexed any more, of at most `limit` files. Returns those of
+    /// which it is still there.
     pub fn sweep_text(&self, limit: usize) -> Result<Vec<i64>, CatalogueError> {
         let mut gone: Vec<i64> = self.read(|connection| {
-            let sql = "SELECT file FROM text WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.file = text.file)";
+            let sql = "SELECT file FROM text WHERE NOT EXISTS (
+                           SELECT 1 FROM session
+                               WHERE session.file = text.file AND residence <> 0 AND unreadable IS NULL)";
             let mut statement = connection.prepare(sql)?;
             statement.query_map((), |row| row.get(0))?.collect()
         })?;

@@ -43,8 +43,8 @@ pub enum Step {
     Finish {
         /// Up to where its text is indexed now.
         end: u64,
-        /// What the bytes up to there come to, when that is known.
-        sum: Option<u32>,
+        /// What the text up to there comes to, when that is known.
+        sum: Option<i64>,
         /// Whether reading it showed damage.
         is_damaged: bool,
     },

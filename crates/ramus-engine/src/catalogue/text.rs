@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use ramus_catalogue::{Backlog, Entry, Held, Step, TextState};
 use ramus_model::search::{Document, Splitter, Streams};
-use ramus_model::{Lines as _, Marker, SessionId};
+use ramus_model::{Lines as _, SessionId};
 use ramus_store::{Location, StoreError};
 
 use super::{Progress, Trouble};
@@ -190,10 +190,11 @@ impl<'e> Reader<'e> {
         if file.stamp.get(..16) != Some(&session.position().incarnation.0.to_le_bytes()) {
             return Err(Stop::Behind);
         }
-        let from = resumes_at(file, &session, &location)?;
         let mut spots = spots(&session, Whose::Own)?;
         spots.retain(|spot| spot.place.offset < file.end);
         spots.sort_by_key(|spot| (spot.is_label, spot.place.offset));
+        let from = resumes_at(file, &session, &location, &spots)?;
+        let spots_sum = sum_of_spots(&spots, file.end);
         spots.retain(|spot| spot.is_label || spot.place.offset >= from.unwrap_or_default());
         self.send(Step::Start { backlog: file.clone(), goes_on: from.is_some() })?;
         self.read_spots(file, &session, &spots)?;
@@ -202,12 +203,12 @@ impl<'e> Reader<'e> {
             self.add(Entry { is_passing: true, millis, ..Entry::default() })?;
         }
         // Without the sum of what came before there is none of the whole, unless all of it is read.
-        let before = from.and(file.indexed).and_then(|state| Some((state.end, state.sum?)));
-        let sum = sum_of(&session, &location, before.unwrap_or_default(), file.end)?;
+        let before = from.and(file.indexed).and_then(|state| Some((state.end, bytes_in(state.sum?))));
+        let bytes_sum = sum_of_bytes(&session, &location, before.unwrap_or_default(), file.end)?;
         // Reading may have shown what opening did not.
         let is_damaged =
             session.log().is_damaged() || from.is_some() && file.indexed.is_some_and(|state| state.is_damaged);
-        self.send(Step::Finish { end: file.end, sum: Some(sum), is_damaged })
+        self.send(Step::Finish { end: file.end, sum: Some(joined(bytes_sum, spots_sum)), is_damaged })
     }
 
     fn read_spots(&mut self, file: &Backlog, session: &Session, spots: &[Spot]) -> Result<(), Stop> {
@@ -268,27 +269,46 @@ impl<'e> Reader<'e> {
 }
 
 /// From where on a log is not indexed, when what is indexed of it still holds; none when it must be indexed anew.
-fn resumes_at(file: &Backlog, session: &Session, location: &Location) -> Result<Option<u64>, Stop> {
+///
+/// It holds when the log has the same spots up to there, under the same names, and the same bytes. What a fork's own
+/// entries are called, and which of them are shown, depends on its origin too.
+fn resumes_at(file: &Backlog, session: &Session, at: &Location, spots: &[Spot]) -> Result<Option<u64>, Stop> {
     let Some(state) = file.indexed.filter(|state| state.end <= file.end) else { return Ok(None) };
     if state.generation == file.generation {
         return Ok(Some(state.end));
     }
-    let log = session.log();
-    let is_longer = state.end < file.end;
-    let is_damaged = log.is_damaged() || state.is_damaged;
-    let Some(sum) = state.sum.filter(|_| !(is_longer && is_damaged)) else { return Ok(None) };
-    // A later version changes what an older entry says. In a fork that may be one of its origin, which is another one now.
-    let changes_older = log.seqs().any(|seq| {
-        let is_own = |offset: u64| file.is_fork && !log.is_original(seq) || offset >= state.end;
-        let matters = !log.is_original(seq) || log.record(seq).is_some_and(|record| record.marker == Marker::Segment);
-        matters && log.stored_place(seq).is_some_and(|place| place.source == 0 && is_own(place.offset))
-    });
-    let is_same = !changes_older && sum_of(session, location, (0, 0), state.end)? == sum;
+    let Some(sum) = state.sum else { return Ok(None) };
+    // What was damaged may be whole now, without a byte before the end having changed.
+    let may_heal = state.is_damaged && (file.is_fork || state.end < file.end);
+    let is_same = !may_heal
+        && joined(bytes_in(sum), sum_of_spots(spots, state.end)) == sum
+        && sum_of_bytes(session, at, (0, 0), state.end)? == bytes_in(sum);
     Ok(is_same.then_some(state.end))
 }
 
+/// What the text of a log comes to: its bytes, and which of them are whose.
+fn joined(bytes: u32, spots: u32) -> i64 {
+    (u64::from(spots) << 32 | u64::from(bytes)).cast_signed()
+}
+
+/// The sum of the bytes in the sum of a text.
+fn bytes_in(sum: i64) -> u32 {
+    sum.cast_unsigned() as u32
+}
+
+/// What the spots up to `end` come to. Labels are not among them: they are indexed anew each time.
+fn sum_of_spots(spots: &[Spot], end: u64) -> u32 {
+    let mut sum = crc32fast::Hasher::new();
+    for spot in spots.iter().filter(|spot| !spot.is_label && spot.place.offset < end) {
+        sum.update(&spot.place.offset.to_le_bytes());
+        sum.update(&spot.place.len.to_le_bytes());
+        sum.update(spot.entry.as_str().as_bytes());
+    }
+    sum.finalize()
+}
+
 /// What the bytes of a log up to `end` come to, when those up to `before.0` come to `before.1`.
-fn sum_of(session: &Session, location: &Location, before: (u64, u32), end: u64) -> Result<u32, Stop> {
+fn sum_of_bytes(session: &Session, location: &Location, before: (u64, u32), end: u64) -> Result<u32, Stop> {
     let mut sum = crc32fast::Hasher::new_with_initial_len(before.1, before.0);
     let mut offset = before.0;
     while offset < end {
