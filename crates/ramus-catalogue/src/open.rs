@@ -194,6 +194,15 @@ impl Held<'_> {
         Ok(Look::at(&files.database)?.as_ref() == Some(&seal.look))
     }
 
+    /// Lets everything that `work` reads be of one moment, whatever others write meanwhile. It must not write.
+    pub fn at_one_moment<T, E: From<CatalogueError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let moment = Transaction::new_unchecked(&self.open.connection, TransactionBehavior::Deferred);
+        let moment = moment.map_err(|cause| self.failed(cause))?;
+        let result = work();
+        drop(moment);
+        result
+    }
+
     /// Reads.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, CatalogueError> {
         work(&self.open.connection).map_err(|cause| self.failed(cause))

@@ -10,6 +10,7 @@ mod text;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use ramus_catalogue::{Catalogue, CatalogueError, Held};
 
@@ -19,9 +20,14 @@ use crate::verb::list::Answered;
 
 pub(crate) use catch_up::Current;
 pub(crate) use record::{infos_of, residence_of, with_runners};
+pub(crate) use text::behind;
 
 /// What the rows are made by. Whoever changes what is in a row changes this: rows of another version are made anew.
 const ROWS: &str = "1";
+
+/// For how long it is tried to find a moment at which the rows are as the home is, and how often at least.
+const PATIENCE: Duration = Duration::from_secs(2);
+const ATTEMPTS: usize = 8;
 
 /// How far bringing the catalogue up to date has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +87,15 @@ pub(crate) enum Trouble {
     Database(CatalogueError),
     /// The database changed under our hands.
     Disturbed,
+    /// Others changed rows so often that there was never a moment at which they were as the home was.
+    Overtaken,
 }
+
+/// What is done with a catalogue that was brought up to date, before it is asked. Only here may it be written to.
+type Prepare<'a> = &'a mut dyn FnMut(&Held<'_>) -> Result<(), Trouble>;
+
+/// A question. Everything it reads is of one moment.
+type Ask<'a, T> = &'a mut dyn FnMut(&Held<'_>, &Current) -> Result<T, Trouble>;
 
 impl From<EngineError> for Trouble {
     fn from(error: EngineError) -> Self {
@@ -188,7 +202,9 @@ impl Engine {
         let stale = current.stale(&held).map_err(|trouble| match trouble {
             Trouble::Home(error) => error,
             Trouble::Database(error) => error.into(),
-            Trouble::Disturbed => EngineError::Conflict("the catalogue was replaced while it was looked at".into()),
+            Trouble::Disturbed | Trouble::Overtaken => {
+                EngineError::Conflict("the catalogue was replaced while it was looked at".into())
+            }
         })?;
         Ok(CatalogueStatus { path, bytes: Some(bytes), rows, files: current.len(), stale })
     }
@@ -202,17 +218,20 @@ impl Engine {
     }
 
     /// Asks the catalogue, brought up to date. Whatever is wrong with the one on disk, there is an answer.
-    pub(crate) fn consult<T>(
-        &self,
-        ask: &mut dyn FnMut(&Held<'_>, &Current) -> Result<T, Trouble>,
-    ) -> Result<T, EngineError> {
+    pub(crate) fn consult<T>(&self, ask: Ask<'_, T>) -> Result<T, EngineError> {
+        self.consult_prepared(&mut |_| Ok(()), ask)
+    }
+
+    /// Asks the catalogue, brought up to date and prepared.
+    pub(crate) fn consult_prepared<T>(&self, prepare: Prepare<'_>, ask: Ask<'_, T>) -> Result<T, EngineError> {
         let mut state = self.shelf.state();
         let State { kept, spare, notices } = &mut *state;
         if let Some(home) = self.shelf.home.as_deref().filter(|home| home.is_dir()) {
-            match self.consult_kept(kept, home, ask) {
+            match self.consult_kept(kept, home, prepare, ask) {
                 Ok(answer) => return Ok(answer),
                 Err(Trouble::Home(error)) => return Err(error),
                 Err(Trouble::Disturbed) => *kept = None,
+                Err(Trouble::Overtaken) => {}
                 Err(Trouble::Database(error)) => {
                     *kept = None;
                     if !error.is_busy() {
@@ -225,14 +244,16 @@ impl Engine {
             Some(catalogue) => catalogue,
             None => Catalogue::in_memory()?,
         };
-        match self.ask_once(spare.insert(catalogue), ask) {
+        match self.ask_current(spare.insert(catalogue), prepare, ask) {
             Ok(answer) => Ok(answer),
             Err(Trouble::Home(error)) => Err(error),
             Err(Trouble::Database(error)) => {
                 *spare = None;
                 Err(error.into())
             }
-            Err(Trouble::Disturbed) => Err(EngineError::Conflict("the catalogue in memory changed by itself".into())),
+            Err(Trouble::Disturbed | Trouble::Overtaken) => {
+                Err(EngineError::Conflict("sessions change faster than they can be looked at".into()))
+            }
         }
     }
 
@@ -241,31 +262,42 @@ impl Engine {
         &self,
         kept: &mut Option<Catalogue>,
         home: &Path,
-        ask: &mut dyn FnMut(&Held<'_>, &Current) -> Result<T, Trouble>,
+        prepare: Prepare<'_>,
+        ask: Ask<'_, T>,
     ) -> Result<T, Trouble> {
         let catalogue = match kept.take() {
             Some(catalogue) => catalogue,
             None => Catalogue::open(home, &version())?,
         };
         let catalogue = kept.insert(catalogue);
-        match self.ask_once(catalogue, ask) {
+        match self.ask_current(catalogue, prepare, ask) {
             Err(Trouble::Database(CatalogueError::Corrupt { .. }) | Trouble::Disturbed) => {
                 catalogue.reset()?;
-                self.ask_once(catalogue, ask)
+                self.ask_current(catalogue, prepare, ask)
             }
             result => result,
         }
     }
 
-    fn ask_once<T>(
-        &self,
-        catalogue: &mut Catalogue,
-        ask: &mut dyn FnMut(&Held<'_>, &Current) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
+    /// Asks at a moment when every row is as the home was, after the question came. Other processes write rows too, and
+    /// theirs may be of an earlier look at the home than ours: then it is looked at again.
+    fn ask_current<T>(&self, catalogue: &mut Catalogue, prepare: Prepare<'_>, ask: Ask<'_, T>) -> Result<T, Trouble> {
         let held = catalogue.enter()?;
-        let current = self.bring_up_to_date(&held)?;
-        let answer = ask(&held, &current)?;
-        if held.leave()? { Ok(answer) } else { Err(Trouble::Disturbed) }
+        let start = Instant::now();
+        let mut attempts = 0;
+        while attempts < ATTEMPTS || start.elapsed() < PATIENCE {
+            attempts += 1;
+            let current = self.bring_up_to_date(&held)?;
+            prepare(&held)?;
+            let answer = held.at_one_moment(|| match current.is_in(&held)? {
+                true => ask(&held, &current).map(Some),
+                false => Ok::<_, Trouble>(None),
+            })?;
+            if let Some(answer) = answer {
+                return if held.leave()? { Ok(answer) } else { Err(Trouble::Disturbed) };
+            }
+        }
+        Err(Trouble::Overtaken)
     }
 }
 

@@ -4,7 +4,7 @@
 //! change cost a comparison per bucket and no row. A bucket with a row that is not settled has no such sum and is compared
 //! row by row each time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -32,11 +32,26 @@ const ROUNDS: usize = 66;
 /// What the home looked like when the catalogue was brought up to date.
 pub(crate) struct Current {
     files: Vec<Stamped>,
+    buckets: Vec<Bucket>,
+    /// The names of the files that were read because of what they looked like: their rows need not settle.
+    read: HashSet<String>,
 }
 
 impl Current {
     pub(super) fn of(files: Vec<Stamped>) -> Self {
-        Self { files }
+        let mut buckets = vec![Bucket::default(); usize::from(BUCKETS)];
+        for (index, file) in files.iter().enumerate() {
+            if let Some(bucket) = buckets.get_mut(usize::from(bucket_of(&file.name))) {
+                bucket.digest = bucket.digest.wrapping_add(digest(&file.name, &file.stamp.to_bytes()));
+                bucket.files.push(index);
+            }
+        }
+        Self { files, buckets, read: HashSet::new() }
+    }
+
+    /// Says whether the rows are as the home was.
+    pub(super) fn is_in(&self, held: &Held<'_>) -> Result<bool, Trouble> {
+        Ok(self.stale(held)? == 0)
     }
 
     /// Counts the files that must be looked at, or forgotten.
@@ -58,7 +73,7 @@ impl Current {
 }
 
 /// The files of one bucket: what their stamps come to, and which they are.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 struct Bucket {
     digest: u64,
     files: Vec<usize>,
@@ -76,16 +91,17 @@ struct Difference {
 impl Engine {
     /// Brings the catalogue up to date with the home.
     pub(super) fn bring_up_to_date(&self, held: &Held<'_>) -> Result<Current, Trouble> {
-        let current = Current::of(self.store.stamps()?);
+        let mut current = Current::of(self.store.stamps()?);
         let mut difference = current.compare(held)?;
         if difference.tasks.is_empty() && difference.gone.is_empty() && difference.digests.is_empty() {
             return Ok(current);
         }
+        let mut read = HashSet::new();
         let origins = Origins::of(&current.files, self.store.as_ref());
         let mut is_moved = !difference.gone.is_empty();
         held.apply(&std::mem::take(&mut difference.gone), &[])?;
         let tasks = std::mem::take(&mut difference.tasks);
-        is_moved |= self.examine(held, tasks, &origins, &mut difference.digests)?;
+        is_moved |= self.examine(held, tasks, &origins, &mut difference.digests, &mut read)?;
         for _ in 0..ROUNDS {
             if !is_moved {
                 break;
@@ -94,10 +110,11 @@ impl Engine {
             if tasks.is_empty() {
                 break;
             }
-            is_moved = self.examine(held, tasks, &origins, &mut difference.digests)?;
+            is_moved = self.examine(held, tasks, &origins, &mut difference.digests, &mut read)?;
         }
         let digests: Vec<(u16, Option<i64>)> = difference.digests.into_iter().collect();
         held.apply(&[], &digests)?;
+        current.read = read;
         Ok(current)
     }
 
@@ -108,6 +125,7 @@ impl Engine {
         tasks: Vec<Task>,
         origins: &Origins<'_>,
         digests: &mut HashMap<u16, Option<i64>>,
+        read: &mut HashSet<String>,
     ) -> Result<bool, Trouble> {
         let mut progress = Progress { of_files: tasks.len(), ..Progress::default() };
         let of_bytes = tasks.iter().map(|task| task.file.stamp.end).sum();
@@ -122,6 +140,7 @@ impl Engine {
                 Some(change) => {
                     let Change::Put { row, has_grown, .. } = &change else { return Ok(()) };
                     is_moved |= !has_grown;
+                    read.insert(row.name.clone());
                     if row.is_unsettled {
                         digests.insert(row.bucket, None);
                     }
@@ -200,16 +219,9 @@ struct Examined {
 
 impl Current {
     fn compare(&self, held: &Held<'_>) -> Result<Difference, Trouble> {
-        let mut buckets = vec![Bucket::default(); usize::from(BUCKETS)];
-        for (index, file) in self.files.iter().enumerate() {
-            if let Some(bucket) = buckets.get_mut(usize::from(bucket_of(&file.name))) {
-                bucket.digest = bucket.digest.wrapping_add(digest(&file.name, &file.stamp.to_bytes()));
-                bucket.files.push(index);
-            }
-        }
         let known: HashMap<u16, i64> = held.digests()?.into_iter().collect();
         let mut difference = Difference::default();
-        for (number, bucket) in (0..BUCKETS).zip(&buckets) {
+        for (number, bucket) in (0..BUCKETS).zip(&self.buckets) {
             let digest = bucket.digest.cast_signed();
             if known.get(&number) != Some(&digest) {
                 self.compare_bucket(held, number, bucket, &mut difference)?;
@@ -233,7 +245,8 @@ impl Current {
         for file in bucket.files.iter().filter_map(|index| self.files.get(*index)) {
             let before = known.remove(&file.name);
             match before {
-                Some((stamp, false)) if stamp == file.stamp.to_bytes() => {}
+                Some((stamp, is_unsettled))
+                    if stamp == file.stamp.to_bytes() && (!is_unsettled || self.read.contains(&file.name)) => {}
                 before => {
                     let before = before.map(|(stamp, _)| stamp);
                     difference.tasks.push(task(held, file, number, before)?);

@@ -43,15 +43,20 @@ pub(crate) struct Behind {
     pub(crate) gone: Vec<i64>,
 }
 
+/// Finds out what the index is behind with.
+pub(crate) fn behind(held: &Held<'_>) -> Result<Behind, Trouble> {
+    if !held.is_kept() || held.is_text_current()? {
+        return Ok(Behind::default());
+    }
+    Ok(Behind { gone: held.sweep_text(0)?, files: held.text_backlog()? })
+}
+
 impl Engine {
     /// Indexes all text there is. Between two parts the catalogue is let go of, so that it can be tidied.
     pub(super) fn index_all_text(&self) -> Result<(), EngineError> {
         let mut before = u64::MAX;
         loop {
-            let behind = self.consult(&mut |held, _| match held.is_kept() {
-                true => self.index_text(held, PART),
-                false => Ok(Behind::default()),
-            })?;
+            let behind = self.consult_prepared(&mut |held| self.index_text(held, PART), &mut |held, _| behind(held))?;
             let left =
                 behind.files.iter().map(|file| file.end - file.indexed.map_or(0, |state| state.end.min(file.end)));
             let left: u64 = left.sum::<u64>() + (behind.files.len() + behind.gone.len()) as u64;
@@ -63,22 +68,23 @@ impl Engine {
         }
     }
 
-    /// Indexes text until about `budget` bytes were read. Returns the files that are still behind.
-    pub(crate) fn index_text(&self, held: &Held<'_>, budget: u64) -> Result<Behind, Trouble> {
-        if held.is_text_current()? {
-            return Ok(Behind::default());
+    /// Indexes text until about `budget` bytes were read. In memory there is none: it would be gone with the process.
+    pub(crate) fn index_text(&self, held: &Held<'_>, budget: u64) -> Result<(), Trouble> {
+        if !held.is_kept() || held.is_text_current()? {
+            return Ok(());
         }
         let mut state = held.state()?;
-        let mut behind = Behind { gone: held.sweep_text(SWEPT)?, files: held.text_backlog()? };
-        if !behind.files.is_empty() && budget > 0 {
-            self.index_files(held, &behind.files, budget)?;
+        let gone = held.sweep_text(SWEPT)?;
+        let mut backlog = held.text_backlog()?;
+        if !backlog.is_empty() {
+            self.index_files(held, &backlog, budget)?;
             state = held.state()?;
-            behind.files = held.text_backlog()?;
+            backlog = held.text_backlog()?;
         }
-        if behind.files.is_empty() && behind.gone.is_empty() {
+        if backlog.is_empty() && gone.is_empty() {
             held.mark_text_current(state)?;
         }
-        Ok(behind)
+        Ok(())
     }
 
     fn index_files(&self, held: &Held<'_>, backlog: &[Backlog], budget: u64) -> Result<(), Trouble> {

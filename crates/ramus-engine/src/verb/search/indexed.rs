@@ -15,7 +15,7 @@ use super::hit::{Candidate, Hit, hit, line};
 use super::scan::{self, Judge};
 use super::spot::{About, Whose, spots};
 use super::{Hits, IndexState, Sought};
-use crate::catalogue::Trouble;
+use crate::catalogue::{Trouble, behind};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::load;
@@ -45,8 +45,12 @@ pub(super) struct Asked {
 pub(super) fn home(engine: &Engine, sought: &Sought<'_>) -> Result<Option<Hits>, EngineError> {
     let mut wrong: HashSet<String> = HashSet::new();
     for _ in 0..ATTEMPTS {
-        let asked = engine.consult(&mut |held, _| match held.is_kept() {
-            true => ask(engine, held, sought, &wrong).map(Some),
+        let mut prepare = |held: &Held<'_>| {
+            engine.index_text(held, BUDGET)?;
+            forget(held, &wrong)
+        };
+        let asked = engine.consult_prepared(&mut prepare, &mut |held, _| match held.is_kept() {
+            true => ask(held, sought, &wrong).map(Some),
             false => Ok(None),
         })?;
         let Some(asked) = asked else { return Ok(None) };
@@ -59,29 +63,40 @@ pub(super) fn home(engine: &Engine, sought: &Sought<'_>) -> Result<Option<Hits>,
     Ok(None)
 }
 
-fn ask(engine: &Engine, held: &Held<'_>, sought: &Sought<'_>, wrong: &HashSet<String>) -> Result<Asked, Trouble> {
-    let search = sought.search;
-    let behind = engine.index_text(held, BUDGET)?;
-    let mut except: Vec<i64> = behind.files.iter().map(|file| file.file).chain(behind.gone).collect();
-    let mut lying = Vec::new();
-    for name in wrong {
-        lying.extend(held.numbered(name)?);
-    }
+/// Forgets the text of files that do not have it: it is made anew, the next time something is looked for.
+fn forget(held: &Held<'_>, names: &HashSet<String>) -> Result<(), Trouble> {
+    let lying = numbers(held, names)?;
     if !lying.is_empty() {
-        // It is made anew, the next time something is looked for.
         held.forget_text(&lying)?;
     }
-    except.extend(&lying);
+    Ok(())
+}
+
+fn numbers(held: &Held<'_>, names: &HashSet<String>) -> Result<Vec<i64>, Trouble> {
+    let mut numbers = Vec::new();
+    for name in names {
+        numbers.extend(held.numbered(name)?);
+    }
+    Ok(numbers)
+}
+
+fn ask(held: &Held<'_>, sought: &Sought<'_>, wrong: &HashSet<String>) -> Result<Asked, Trouble> {
+    let search = sought.search;
+    let behind = behind(held)?;
+    let mut except: Vec<i64> = behind.files.iter().map(|file| file.file).chain(behind.gone).collect();
+    except.extend(numbers(held, wrong)?);
     let is_chosen = search.query.is_about_sessions() || sought.place.is_some();
     let mut chosen = if is_chosen { held.choose(&|facts| sought.admits(facts))? } else { held.choose_all()? };
     let files = is_chosen.then(|| std::mem::take(&mut chosen.files));
     let proposals = held.propose(&Ask { query: &search.query, files, except, limit: search.limit })?;
+    let mut unknown: Vec<String> = wrong.iter().cloned().collect();
+    unknown.extend(behind.files.into_iter().map(|file| file.name).filter(|name| !wrong.contains(name)));
     let mut asked = Asked {
         proposals: Vec::with_capacity(proposals.best.len()),
         files: Vec::new(),
         total: proposals.total,
         is_broad: proposals.is_broad,
-        unknown: behind.files.into_iter().map(|file| file.name).chain(wrong.iter().cloned()).collect(),
+        unknown,
         based: held.based_forks()?,
         chosen,
     };

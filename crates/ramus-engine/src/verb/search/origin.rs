@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ramus_model::Depth;
-use ramus_store::{Location, LogStore, Residence};
+use ramus_store::{Location, LogStore, Residence, StoreError};
 
 use super::scan::{Judge, Scan};
 use super::spot::{Spot, Whose, spots};
@@ -25,11 +25,12 @@ pub(super) fn add(
     let mut claims: HashMap<Line, (i64, String)> = HashMap::new();
     let mut read = Vec::new();
     for location in forks {
-        // Whatever is wrong with a fork was told when its own entries were read.
+        // Whatever is wrong with a fork was told when its own entries were read. It, and then its base, may also have
+        // been deleted while we were looking.
         let Ok(session) = load(store, location.clone(), Depth::Envelope) else { continue };
         let Ok(info) = session.info() else { continue };
         let claim = (info.updated_millis, info.id.to_string());
-        let shown = of_bases(&session)?;
+        let Some(shown) = unless_gone(of_bases(&session))? else { continue };
         for (line, _) in &shown {
             let best = claims.entry(line.clone()).or_insert_with(|| claim.clone());
             *best = best.clone().max(claim.clone());
@@ -38,9 +39,17 @@ pub(super) fn add(
     }
     for (session, claim, shown) in read {
         let mine = shown.into_iter().filter(|(line, _)| claims.get(line) == Some(&claim)).map(|(_, spot)| spot);
-        scan.take_claimed(&session, &mine.collect::<Vec<_>>(), judge)?;
+        unless_gone(scan.take_claimed(&session, &mine.collect::<Vec<_>>(), judge))?;
     }
     Ok(())
+}
+
+/// None when a log is not there any more.
+pub(super) fn unless_gone<T>(read: Result<T, EngineError>) -> Result<Option<T>, EngineError> {
+    match read {
+        Err(EngineError::Store(StoreError::NotFound { .. })) => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 /// What a session shows that is in bases.

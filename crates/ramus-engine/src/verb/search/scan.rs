@@ -244,14 +244,19 @@ impl Scan {
         // The order in which threads came to sessions must not show.
         let name = |candidate: &Candidate| self.sessions.get(candidate.session).map(|searched| &searched.about.id);
         found.sort_by(|a, b| a.order(b).then_with(|| name(a).cmp(&name(b))));
-        let total = found.len();
+        let mut total = found.len();
         found.truncate(sought.search.limit);
         let mut hits = Vec::with_capacity(found.len());
         for candidate in &found {
             let Some(searched) = self.sessions.get(candidate.session) else { continue };
             let line = match &candidate.at {
-                Some((_, place)) => searched.line(store, *place)?,
-                None => Vec::new(),
+                Some((_, place)) => origin::unless_gone(searched.line(store, *place))?,
+                None => Some(Vec::new()),
+            };
+            let Some(line) = line else {
+                // Deleted since it was judged.
+                total -= 1;
+                continue;
             };
             match (&candidate.at, &searched.about.given) {
                 (None, Some((title, millis))) => judge.document.read_title(title, *millis),
@@ -266,9 +271,9 @@ impl Scan {
 }
 
 impl Searched {
-    fn line(&self, store: &dyn LogStore, place: Place) -> Result<Vec<u8>, StoreError> {
+    fn line(&self, store: &dyn LogStore, place: Place) -> Result<Vec<u8>, EngineError> {
         let source = self.sources.get(usize::from(place.source));
         let source = source.ok_or_else(|| StoreError::NotFound { what: "the log this entry is in".to_owned() })?;
-        hit::line(store, source, place)
+        Ok(hit::line(store, source, place)?)
     }
 }
