@@ -54,7 +54,7 @@ impl Oracle<'_> {
     fn check_reading(&self, fs: &SimFs) -> Result<Vec<String>, String> {
         let engine = engine(fs);
         let filter = Filter { drafts: true, archived: true, ..Filter::default() };
-        let listing = engine.list(&filter).map_err(told("list"))?;
+        let listing = engine.list_by_reading(&filter).map_err(told("list"))?;
         if let Some((id, reason)) = listing.unreadable.first() {
             return Err(format!("session {id} cannot be read: {reason}"));
         }

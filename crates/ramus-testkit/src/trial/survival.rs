@@ -38,7 +38,7 @@ impl Survivors {
 pub(super) fn check_survival(fs: &SimFs, world: &World, survivors: &Survivors) -> Result<(), String> {
     let engine = engine(fs);
     let filter = Filter { drafts: true, archived: true, ..Filter::default() };
-    let listing = engine.list(&filter).map_err(|error| format!("list: {error}"))?;
+    let listing = engine.list_by_reading(&filter).map_err(|error| format!("list: {error}"))?;
     if let Some((id, reason)) = listing.unreadable.first() {
         return Err(format!("session {id} cannot be read: {reason}"));
     }
