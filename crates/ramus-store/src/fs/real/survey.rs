@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
 use rustix::io::Errno;
@@ -14,14 +15,11 @@ use rustix::io::Errno;
 use super::super::{Stat, Surveyed, Wanted};
 use super::stat_of;
 
-/// How many files are worth a second thread.
-const FILES_WORTH_A_THREAD: usize = 600;
+/// How many directories are worth a second thread.
+const WORTH_A_THREAD: usize = 8;
 
-/// How many directories are.
-const DIRECTORIES_WORTH_A_THREAD: usize = 64;
-
-/// How many files a thread looks at before it takes more.
-const CHUNK: usize = 256;
+/// Of how many files whoever lists a directory asks at once. The rest of a long one is shared out.
+const CHUNK: usize = 512;
 
 /// How many bytes of names the system tells at once.
 const NAMES: usize = 1 << 16;
@@ -33,76 +31,87 @@ struct Opened {
     ends: Vec<usize>,
 }
 
-/// Some of the names of a directory.
-struct Task {
-    directory: usize,
-    first: usize,
+/// A directory that was listed, and the number of the first name that nobody has asked about.
+type Rest = (usize, Arc<Opened>, usize);
+
+/// What came of some names of a directory: the directory, the first name, and what is said about each.
+type Stats = (Arc<Opened>, usize, Vec<Option<Stat>>);
+
+/// The same, with the number of the directory.
+type Looked = (usize, io::Result<Stats>);
+
+/// Work that threads share.
+struct Survey<'w> {
+    directories: &'w [PathBuf],
+    wanted: &'w Wanted,
+    next: AtomicUsize,
+    rests: Mutex<Vec<Rest>>,
 }
 
 pub(super) fn stat_all(directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Result<Surveyed>> {
-    let open = |at: usize| directories.get(at).map(|directory| names_in(directory, wanted));
-    let opened = shared_out(directories.len(), directories.len() >= DIRECTORIES_WORTH_A_THREAD, open);
-    let opened: Vec<io::Result<Opened>> = opened.into_iter().flatten().collect();
-    let tasks: Vec<Task> = opened
-        .iter()
-        .enumerate()
-        .flat_map(|(directory, opened)| {
-            let files = opened.as_ref().map_or(0, |opened| opened.ends.len());
-            (0..files).step_by(CHUNK).map(move |first| Task { directory, first })
-        })
-        .collect();
-    let files: usize = opened.iter().flatten().map(|opened| opened.ends.len()).sum();
-    let look = |at: usize| {
-        let task = tasks.get(at)?;
-        Some(look_at(opened.get(task.directory)?.as_ref().ok()?, task.first))
+    let survey = Survey { directories, wanted, next: AtomicUsize::new(0), rests: Mutex::new(Vec::new()) };
+    let looked = match directories.len() < WORTH_A_THREAD {
+        true => survey.work(),
+        // Waking a processor takes a while, so it is done once, and both take what is left as they come.
+        false => std::thread::scope(|scope| {
+            let second = scope.spawn(|| survey.work());
+            let mut looked = survey.work();
+            looked.extend(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            looked
+        }),
     };
-    let looked = shared_out(tasks.len(), files >= FILES_WORTH_A_THREAD, look);
-    let mut found: Vec<io::Result<Surveyed>> = Vec::with_capacity(opened.len());
-    let mut looked = tasks.iter().zip(looked).peekable();
-    for (number, opened) in opened.into_iter().enumerate() {
-        let mut of_directory = opened.map(|opened| (opened, Surveyed::default()));
-        while let Some((task, stats)) = looked.next_if(|(task, _)| task.directory == number) {
-            let Ok((opened, surveyed)) = &mut of_directory else { continue };
-            match stats.unwrap_or_else(|| Ok(Vec::new())) {
-                Ok(stats) => take(opened, task.first, &stats, surveyed),
-                Err(error) => of_directory = Err(error.into()),
-            }
+    let mut found: Vec<io::Result<Surveyed>> = directories.iter().map(|_| Ok(Surveyed::default())).collect();
+    for (number, result) in looked {
+        let Some(of_directory) = found.get_mut(number) else { continue };
+        match (result, &mut *of_directory) {
+            (Ok((opened, first, stats)), Ok(surveyed)) => take(&opened, first, &stats, surveyed),
+            (Err(error), of_directory) => *of_directory = Err(error),
+            (Ok(_), Err(_)) => {}
         }
-        found.push(of_directory.map(|(_, surveyed)| surveyed));
     }
     found
 }
 
-/// Does pieces of work, in two threads if there is enough of it, and returns what they came to in their order.
-fn shared_out<T: Send>(pieces: usize, is_worth_a_thread: bool, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    if !is_worth_a_thread {
-        return (0..pieces).map(each).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::with_capacity(pieces);
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= pieces {
-                return done;
+impl Survey<'_> {
+    /// Lists directories and asks about their files until there is nothing left to do.
+    fn work(&self) -> Vec<Looked> {
+        let mut looked = Vec::with_capacity(self.directories.len());
+        let mut buffer = Vec::with_capacity(NAMES);
+        while let Some((number, directory)) = self.directory() {
+            match names_in(directory, self.wanted, &mut buffer) {
+                Err(error) => looked.push((number, Err(error))),
+                Ok(opened) => {
+                    let opened = Arc::new(opened);
+                    let rests = (CHUNK..opened.ends.len()).step_by(CHUNK);
+                    self.rests().extend(rests.map(|first| (number, Arc::clone(&opened), first)));
+                    looked.push((number, look_at(opened, 0)));
+                }
             }
-            done.push((at, each(at)));
         }
-    };
-    let mut all = std::thread::scope(|scope| {
-        let second = scope.spawn(work);
-        let mut done = work();
-        done.extend(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        done
-    });
-    all.sort_unstable_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, done)| done).collect()
+        // Whoever is still listing takes care of what it finds.
+        while let Some((number, opened, first)) = self.rest() {
+            looked.push((number, look_at(opened, first)));
+        }
+        looked
+    }
+
+    fn directory(&self) -> Option<(usize, &PathBuf)> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.directories.get(number).map(|directory| (number, directory))
+    }
+
+    fn rest(&self) -> Option<Rest> {
+        self.rests().pop()
+    }
+
+    fn rests(&self) -> MutexGuard<'_, Vec<Rest>> {
+        self.rests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-fn names_in(directory: &PathBuf, wanted: &Wanted) -> io::Result<Opened> {
+fn names_in(directory: &PathBuf, wanted: &Wanted, buffer: &mut Vec<u8>) -> io::Result<Opened> {
     let directory = openat(CWD, directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let (mut names, mut ends) = (Vec::new(), Vec::new());
-    let mut buffer: Vec<u8> = Vec::with_capacity(NAMES);
     let mut entries = RawDir::new(&directory, buffer.spare_capacity_mut());
     while let Some(entry) = entries.next() {
         let entry = entry?;
@@ -124,7 +133,7 @@ impl Opened {
 }
 
 /// Asks about some files. None for one that is gone, or no file after all.
-fn look_at(opened: &Opened, first: usize) -> Result<Vec<Option<Stat>>, Errno> {
+fn look_at(opened: Arc<Opened>, first: usize) -> io::Result<Stats> {
     let last = (first + CHUNK).min(opened.ends.len());
     let look = |at: usize| {
         let Ok(name) = CStr::from_bytes_with_nul(opened.name(at)) else { return Ok(None) };
@@ -135,7 +144,8 @@ fn look_at(opened: &Opened, first: usize) -> Result<Vec<Option<Stat>>, Errno> {
             Err(error) => Err(error),
         }
     };
-    (first..last).map(look).collect()
+    let stats = (first..last).map(look).collect::<Result<Vec<_>, Errno>>()?;
+    Ok((opened, first, stats))
 }
 
 fn take(opened: &Opened, first: usize, stats: &[Option<Stat>], surveyed: &mut Surveyed) {
