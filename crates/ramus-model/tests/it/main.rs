@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail loudly")]
 
 mod blob;
+mod budget;
 mod context;
 mod damage;
+mod delta;
 mod generate;
 mod json;
 mod migrate;
