@@ -131,9 +131,12 @@ proptest! {
             let gone = is_gone(at);
             match message.role {
                 Role::System => prop_assert!(!gone),
-                // A result directly behind others or its call shares their fate.
-                Role::ToolResult if at > 0 && matches!(messages[at - 1].role, Role::Assistant | Role::ToolResult) => {
-                    prop_assert_eq!(gone, is_gone(at - 1));
+                // A result shares the fate of its call.
+                Role::ToolResult => {
+                    let before = messages[..at].iter().rposition(|message| message.role != Role::ToolResult);
+                    if let Some(call) = before.filter(|call| messages[*call].role == Role::Assistant) {
+                        prop_assert_eq!(gone, is_gone(call));
+                    }
                 }
                 _ => {}
             }
