@@ -3,6 +3,7 @@
 mod append;
 mod branch;
 mod catalogue;
+mod compact;
 mod completions;
 mod config;
 mod context;
@@ -10,6 +11,7 @@ mod delete;
 mod demo;
 mod doctor;
 mod entry;
+mod evict;
 mod export;
 mod fork;
 mod gc;
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Label(label::Label),
     Rename(rename::Rename),
     Fork(fork::Fork),
+    Compact(compact::Compact),
+    Evict(evict::Evict),
     ReplaceSegment(replace_segment::ReplaceSegment),
     Move(move_session::Move),
     Relocate(relocate::Relocate),
@@ -112,6 +116,8 @@ impl Command {
             Self::Label(label) => label.run(invocation),
             Self::Rename(rename) => rename.run(invocation),
             Self::Fork(fork) => fork.run(invocation),
+            Self::Compact(compact) => compact.run(invocation),
+            Self::Evict(evict) => evict.run(invocation),
             Self::ReplaceSegment(replace) => replace.run(invocation),
             Self::Move(move_session) => move_session.run(invocation),
             Self::Relocate(relocate) => relocate.run(invocation),
