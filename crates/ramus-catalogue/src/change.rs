@@ -83,6 +83,14 @@ pub enum Change {
 }
 
 impl Change {
+    /// Returns the name of the file.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Put { row, .. } => &row.name,
+            Self::Remove { name, .. } => name,
+        }
+    }
+
     /// Puts a row where there is none.
     pub fn put(row: Row) -> Self {
         let answers = Answers::All(Vec::new());
@@ -97,6 +105,9 @@ impl Held<'_> {
     /// another process that saw the files at another moment may have written rows, or been faster with ours: with such a
     /// sum nobody would ever look at them again. For the same reason a bucket whose rows change has no sum.
     pub fn apply(&self, changes: &[Change], digests: &[(u16, Option<i64>)]) -> Result<(), CatalogueError> {
+        if changes.is_empty() && digests.is_empty() {
+            return Ok(());
+        }
         self.write(|connection| {
             let mut writer = Writer::new(connection)?;
             let mut touched = BTreeSet::new();

@@ -75,25 +75,39 @@ impl Held<'_> {
         })
     }
 
-    /// Returns the forks whose rows may no longer be so, by name: something they stand on changed otherwise than by
-    /// growing, or is gone.
-    pub fn shaken_forks(&self) -> Result<Vec<String>, CatalogueError> {
+    /// Returns the forks of some files, by name, that were read when those were of another generation: they changed
+    /// otherwise than by growing, or are gone.
+    pub fn shaken_forks(&self, origins: &[String]) -> Result<Vec<String>, CatalogueError> {
         self.read(|connection| {
             let mut statement = connection.prepare(
-                "SELECT DISTINCT session.name FROM rests JOIN session USING (file)
-                     LEFT JOIN session AS origin ON origin.name = rests.name
-                     WHERE rests.name IS NOT NULL AND origin.generation IS NOT rests.generation",
+                "SELECT session.name FROM rests JOIN session USING (file)
+                     WHERE rests.name = ?1
+                         AND rests.generation IS NOT (SELECT generation FROM session WHERE name = ?1)",
             )?;
-            statement.query_map((), |row| row.get(0))?.collect()
+            let mut forks = Vec::new();
+            for origin in origins {
+                for fork in statement.query_map([origin], |row| row.get(0))? {
+                    forks.push(fork?);
+                }
+            }
+            Ok(forks)
         })
     }
 
-    /// Returns every log that a fork stands on, or would if it were there: the fork's name, the session, the file.
-    pub fn rests(&self) -> Result<Vec<(String, String, Option<String>)>, CatalogueError> {
+    /// Returns the forks that stand on some sessions, or would if those were there: the fork's name, the session, and the
+    /// file it stands on.
+    pub fn rests_on(&self, sessions: &[String]) -> Result<Vec<(String, String, Option<String>)>, CatalogueError> {
         self.read(|connection| {
-            let mut statement =
-                connection.prepare("SELECT session.name, rests.id, rests.name FROM rests JOIN session USING (file)")?;
-            statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+            let mut statement = connection.prepare(
+                "SELECT session.name, rests.id, rests.name FROM rests JOIN session USING (file) WHERE rests.id = ?1",
+            )?;
+            let mut forks = Vec::new();
+            for session in sessions {
+                for fork in statement.query_map([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))? {
+                    forks.push(fork?);
+                }
+            }
+            Ok(forks)
         })
     }
 }

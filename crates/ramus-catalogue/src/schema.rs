@@ -95,6 +95,8 @@ CREATE TABLE rests (
     generation INTEGER NOT NULL,
     PRIMARY KEY (file, level)
 ) WITHOUT ROWID;
+CREATE INDEX rests_name ON rests (name);
+CREATE INDEX rests_id ON rests (id);
 
 -- The answers of models, each in the log that it was written to.
 CREATE TABLE answer (

@@ -61,4 +61,7 @@ CREATE VIRTUAL TABLE word USING fts5 (
     words, parts, paths,
     content='', contentless_delete=1, tokenize='ascii'
 );
+-- Fewer and longer pieces, so that less of it is merged again and again.
+INSERT INTO word (word, rank) VALUES ('hashsize', 33554432);
+INSERT INTO word (word, rank) VALUES ('automerge', 8);
 ";

@@ -19,6 +19,7 @@ use crate::error::EngineError;
 use crate::verb::list::Answered;
 
 pub(crate) use catch_up::Current;
+use catch_up::Sorted;
 pub(crate) use record::{infos_of, residence_of, with_runners};
 pub(crate) use text::behind;
 
@@ -68,6 +69,8 @@ pub(crate) struct Shelf {
     state: Arc<Mutex<State>>,
     /// The list that was asked for last: whoever watches asks again and again.
     last: Arc<Mutex<Option<Answered>>>,
+    /// The files of the home as they were sorted last.
+    sorted: Arc<Mutex<Option<Sorted>>>,
 }
 
 #[derive(Default)]
@@ -134,6 +137,10 @@ impl Shelf {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn sorted(&self) -> MutexGuard<'_, Option<Sorted>> {
+        self.sorted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // A catalogue is checked before each use, whatever happened to its last user.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -198,7 +205,7 @@ impl Engine {
         let catalogue = state.kept.insert(catalogue);
         let held = catalogue.enter()?;
         let rows = held.len()?;
-        let current = Current::of(files);
+        let current = Current::of(files, &mut self.shelf.sorted());
         let stale = current.stale(&held).map_err(|trouble| match trouble {
             Trouble::Home(error) => error,
             Trouble::Database(error) => error.into(),

@@ -6,6 +6,7 @@ mod real;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -62,6 +63,42 @@ pub struct Stat {
     pub version: u128,
 }
 
+/// The files of a directory. Their names share one piece of memory: there may be ten thousand of them.
+#[derive(Clone, Debug, Default)]
+pub struct Surveyed {
+    names: Vec<u8>,
+    /// Where each name ends.
+    files: Vec<(usize, Stat)>,
+}
+
+impl Surveyed {
+    /// Adds a file.
+    pub fn push(&mut self, name: &OsStr, stat: Stat) {
+        self.names.extend_from_slice(name.as_bytes());
+        self.files.push((self.names.len(), stat));
+    }
+
+    /// Iterates over the files.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &Stat)> {
+        let mut start = 0;
+        self.files.iter().map(move |(end, stat)| {
+            let name = self.names.get(start..*end).unwrap_or_default();
+            start = *end;
+            (OsStr::from_bytes(name), stat)
+        })
+    }
+
+    /// Returns how many files there are.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Says whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}
+
 /// Says whether a file of that name is wanted.
 pub type Wanted = dyn Fn(&OsStr) -> bool + Sync;
 
@@ -111,12 +148,12 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
 
     /// Returns, for each directory, what the system says about every file in it whose name is wanted, in any order. Names
     /// that go meanwhile are left out.
-    fn stat_all(&self, directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Result<Vec<(OsString, Stat)>>> {
+    fn stat_all(&self, directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Result<Surveyed>> {
         let stat_one = |directory: &PathBuf| {
-            let mut found = Vec::new();
+            let mut found = Surveyed::default();
             for entry in self.list(directory)?.into_iter().filter(|entry| !entry.is_dir && wanted(&entry.name)) {
                 match self.stat(&directory.join(&entry.name)) {
-                    Ok(stat) => found.push((entry.name, stat)),
+                    Ok(stat) => found.push(&entry.name, stat),
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     Err(error) => return Err(error),
                 }
@@ -124,6 +161,13 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
             Ok(found)
         };
         directories.iter().map(stat_one).collect()
+    }
+
+    /// Starts to watch the files in `directories`, and whether directories come or go in `around`. None when changes cannot
+    /// be noticed reliably here: then everything must be looked at.
+    fn watch(&self, directories: &[PathBuf], around: &[PathBuf]) -> Option<Box<dyn Watch>> {
+        let _ = (directories, around);
+        None
     }
 
     /// Returns how many bytes of the file system that `path` is on are free to this user.
@@ -134,6 +178,13 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
 
     /// Opens a lock file, making it if need be. Nothing is locked yet.
     fn lock_file(&self, path: &Path) -> io::Result<Box<dyn LockFile>>;
+}
+
+/// Directories that are watched.
+pub trait Watch: fmt::Debug + Send {
+    /// Returns the names that may have changed since it was asked last, each with the number of its directory. None when
+    /// track was lost, of now and for ever: directories came, went or moved, or there were too many changes.
+    fn changes(&mut self) -> Option<Vec<(usize, OsString)>>;
 }
 
 /// An open file.

@@ -21,6 +21,7 @@ mod omp_lock;
 mod quarantine;
 mod sidecar;
 mod stamp;
+mod vigil;
 mod writer;
 
 use std::collections::HashSet;
@@ -34,6 +35,7 @@ use ramus_model::{BlobHash, SessionId};
 use sha2::{Digest as _, Sha256};
 
 pub use layout::Layout;
+use vigil::Vigil;
 
 use crate::blobs::BlobStore;
 use crate::error::StoreError;
@@ -61,6 +63,8 @@ pub struct JsonlStore {
     known_blobs: Arc<Mutex<KnownBlobs>>,
     /// Directories whose names the disk did not confirm when it was last asked.
     unconfirmed_dirs: Arc<Mutex<HashSet<PathBuf>>>,
+    /// What the files looked like when they were last asked about.
+    vigil: Arc<Mutex<Vigil>>,
 }
 
 type KnownBlobs = HashSet<(BlobHash, FileId)>;
@@ -81,6 +85,7 @@ impl JsonlStore {
             notices: Arc::default(),
             known_blobs: Arc::default(),
             unconfirmed_dirs: Arc::default(),
+            vigil: Arc::default(),
         }
     }
 
@@ -289,7 +294,7 @@ impl LogStore for JsonlStore {
         self.list_files()
     }
 
-    fn stamps(&self) -> Result<Vec<Stamped>, StoreError> {
+    fn stamps(&self) -> Result<Arc<Vec<Stamped>>, StoreError> {
         self.stamp_files()
     }
 

@@ -116,7 +116,7 @@ fn stamped(place: &str, id: &SessionId, residence: Residence, log: &Log) -> Stam
     let Position { incarnation, end } = log.position();
     // Every change is counted, so none goes unnoticed.
     let stamp = Stamp { incarnation, end, changed: log.changes };
-    Stamped { name: format!("{place}{id}"), residence, stamp, is_fresh: false }
+    Stamped { name: format!("{place}{id}").into(), residence, stamp, is_fresh: false }
 }
 
 impl LogStore for MemoryStore {
@@ -188,11 +188,11 @@ impl LogStore for MemoryStore {
         Ok(self.home().logs.keys().cloned().map(location).collect())
     }
 
-    fn stamps(&self) -> Result<Vec<Stamped>, StoreError> {
+    fn stamps(&self) -> Result<Arc<Vec<Stamped>>, StoreError> {
         let home = self.home();
         let logs = home.logs.iter().map(|(id, log)| stamped(LOGS, id, Residence::Memory, log));
         let bases = home.bases.iter().map(|(id, log)| stamped(BASES, id, Residence::Base, log));
-        Ok(logs.chain(bases).collect())
+        Ok(Arc::new(logs.chain(bases).collect()))
     }
 
     fn located(&self, name: &str) -> Option<Location> {

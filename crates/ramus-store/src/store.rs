@@ -117,7 +117,7 @@ impl Stamp {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamped {
     /// The name of the log in its home, which no other log has at the time. [`LogStore::located`] finds it by that.
-    pub name: String,
+    pub name: Arc<str>,
     /// What kind of place it is in.
     pub residence: Residence,
     /// The stamp.
@@ -213,7 +213,7 @@ pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
     fn list(&self) -> Result<Vec<Location>, StoreError>;
 
     /// Returns every log of this home, bases included, with its stamp, in any order. No log is opened.
-    fn stamps(&self) -> Result<Vec<Stamped>, StoreError>;
+    fn stamps(&self) -> Result<Arc<Vec<Stamped>>, StoreError>;
 
     /// Returns where the log of that name is, or would be.
     fn located(&self, name: &str) -> Option<Location>;

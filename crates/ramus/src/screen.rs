@@ -8,6 +8,7 @@ use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write};
 use std::rc::Rc;
 
 use anstream::{AutoStream, ColorChoice};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::cli::{Color, Global};
@@ -143,6 +144,19 @@ impl Screen {
         let mut line = versioned(members).to_string();
         line.push('\n');
         self.data(line.as_bytes())
+    }
+
+    /// Prints an object of JSON that is long, without building it up first.
+    pub(crate) fn json_of(&mut self, object: &impl Serialize) -> anyhow::Result<()> {
+        #[derive(Serialize)]
+        struct Versioned<'o, T> {
+            schema_version: u32,
+            #[serde(flatten)]
+            object: &'o T,
+        }
+        let mut line = serde_json::to_vec(&Versioned { schema_version: SCHEMA_VERSION, object })?;
+        line.push(b'\n');
+        self.data(&line)
     }
 
     /// Starts an object of JSON that ends in a list, which is printed item by item.

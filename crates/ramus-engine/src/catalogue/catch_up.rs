@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use ramus_catalogue::{Change, Held, digest};
 use ramus_model::SessionId;
@@ -31,21 +31,23 @@ const ROUNDS: usize = 66;
 
 /// What the home looked like when the catalogue was brought up to date.
 pub(crate) struct Current {
-    files: Vec<Stamped>,
-    buckets: Vec<Bucket>,
+    files: Arc<Vec<Stamped>>,
+    buckets: Arc<Vec<Bucket>>,
     /// The names of the files that were read because of what they looked like: their rows need not settle.
-    read: HashSet<String>,
+    read: HashSet<Arc<str>>,
 }
 
 impl Current {
-    pub(super) fn of(files: Vec<Stamped>) -> Self {
-        let mut buckets = vec![Bucket::default(); usize::from(BUCKETS)];
-        for (index, file) in files.iter().enumerate() {
-            if let Some(bucket) = buckets.get_mut(usize::from(bucket_of(&file.name))) {
-                bucket.digest = bucket.digest.wrapping_add(digest(&file.name, &file.stamp.to_bytes()));
-                bucket.files.push(index);
+    /// Sorts files into buckets, unless `last` are the same.
+    pub(super) fn of(files: Arc<Vec<Stamped>>, last: &mut Option<Sorted>) -> Self {
+        let buckets = match last {
+            Some((sorted, buckets)) if Arc::ptr_eq(sorted, &files) => Arc::clone(buckets),
+            _ => {
+                let buckets = Arc::new(sort(&files));
+                *last = Some((Arc::clone(&files), Arc::clone(&buckets)));
+                buckets
             }
-        }
+        };
         Self { files, buckets, read: HashSet::new() }
     }
 
@@ -74,9 +76,23 @@ impl Current {
 
 /// The files of one bucket: what their stamps come to, and which they are.
 #[derive(Clone, Debug, Default)]
-struct Bucket {
+pub(super) struct Bucket {
     digest: u64,
     files: Vec<usize>,
+}
+
+/// Files and the buckets they fall into.
+pub(super) type Sorted = (Arc<Vec<Stamped>>, Arc<Vec<Bucket>>);
+
+fn sort(files: &[Stamped]) -> Vec<Bucket> {
+    let mut buckets = vec![Bucket::default(); usize::from(BUCKETS)];
+    for (index, file) in files.iter().enumerate() {
+        if let Some(bucket) = buckets.get_mut(usize::from(bucket_of(&file.name))) {
+            bucket.digest = bucket.digest.wrapping_add(digest(&file.name, &file.stamp.to_bytes()));
+            bucket.files.push(index);
+        }
+    }
+    buckets
 }
 
 /// What must be done, as far as comparing shows.
@@ -91,88 +107,62 @@ struct Difference {
 impl Engine {
     /// Brings the catalogue up to date with the home.
     pub(super) fn bring_up_to_date(&self, held: &Held<'_>) -> Result<Current, Trouble> {
-        let mut current = Current::of(self.store.stamps()?);
-        let mut difference = current.compare(held)?;
-        if difference.tasks.is_empty() && difference.gone.is_empty() && difference.digests.is_empty() {
+        let mut current = Current::of(self.store.stamps()?, &mut self.shelf.sorted());
+        let Difference { tasks, gone, digests } = current.compare(held)?;
+        if tasks.is_empty() && gone.is_empty() && digests.is_empty() {
             return Ok(current);
         }
-        let mut read = HashSet::new();
-        let origins = Origins::of(&current.files, self.store.as_ref());
-        let mut is_moved = !difference.gone.is_empty();
-        held.apply(&std::mem::take(&mut difference.gone), &[])?;
-        let tasks = std::mem::take(&mut difference.tasks);
-        is_moved |= self.examine(held, tasks, &origins, &mut difference.digests, &mut read)?;
+        let files = Arc::clone(&current.files);
+        let origins = Origins::of(&files, self.store.as_ref());
+        let mut work = Work { moved: Vec::new(), digests, batch: gone, read: &mut current.read };
+        work.moved.extend(work.batch.iter().map(|change| change.name().to_owned()));
+        self.examine(held, tasks, &origins, &mut work)?;
         for _ in 0..ROUNDS {
-            if !is_moved {
+            if work.moved.is_empty() {
                 break;
             }
-            let tasks = origins.shaken(held)?;
-            if tasks.is_empty() {
-                break;
-            }
-            is_moved = self.examine(held, tasks, &origins, &mut difference.digests, &mut read)?;
+            held.apply(&std::mem::take(&mut work.batch), &[])?;
+            let tasks = origins.shaken(held, &std::mem::take(&mut work.moved))?;
+            self.examine(held, tasks, &origins, &mut work)?;
         }
-        let digests: Vec<(u16, Option<i64>)> = difference.digests.into_iter().collect();
-        held.apply(&[], &digests)?;
-        current.read = read;
+        let digests: Vec<(u16, Option<i64>)> = work.digests.into_iter().collect();
+        held.apply(&work.batch, &digests)?;
         Ok(current)
     }
 
-    /// Reads files and writes their rows. Says whether anything did more than grow.
+    /// Reads files and writes their rows, all but the last few.
     fn examine(
         &self,
         held: &Held<'_>,
         tasks: Vec<Task>,
         origins: &Origins<'_>,
-        digests: &mut HashMap<u16, Option<i64>>,
-        read: &mut HashSet<String>,
-    ) -> Result<bool, Trouble> {
-        let mut progress = Progress { of_files: tasks.len(), ..Progress::default() };
+        work: &mut Work<'_>,
+    ) -> Result<(), Trouble> {
         let of_bytes = tasks.iter().map(|task| task.file.stamp.end).sum();
-        progress.of_bytes = of_bytes;
-        let mut batch = Vec::new();
-        let mut is_moved = false;
+        let mut progress = Progress { of_files: tasks.len(), of_bytes, ..Progress::default() };
         let mut take = |done: Examined| {
             progress.files += 1;
             progress.bytes += done.bytes;
             self.shelf.tell(progress);
-            match done.change {
-                Some(change) => {
-                    let Change::Put { row, has_grown, .. } = &change else { return Ok(()) };
-                    is_moved |= !has_grown;
-                    read.insert(row.name.clone());
-                    if row.is_unsettled {
-                        digests.insert(row.bucket, None);
-                    }
-                    batch.push(change);
-                }
-                // It went while we were looking: the next look finds out where to.
-                None => {
-                    digests.insert(done.bucket, None);
-                    batch.extend(done.gone);
-                    is_moved = true;
-                }
-            }
-            if batch.len() >= BATCH {
-                held.apply(&std::mem::take(&mut batch), &[])?;
+            work.take(done);
+            if work.batch.len() >= BATCH {
+                held.apply(&std::mem::take(&mut work.batch), &[])?;
             }
             Ok::<(), Trouble>(())
         };
         if of_bytes < WORTH_A_THREAD {
-            tasks.into_iter().try_for_each(|task| take(self.examine_one(task, origins)))?;
+            tasks.into_iter().try_for_each(|task| take(self.examine_one(task, origins)))
         } else {
-            self.examine_in_threads(tasks, origins, &mut take)?;
+            self.examine_in_threads(tasks, origins, &mut take)
         }
-        held.apply(&batch, &[])?;
-        Ok(is_moved)
     }
 
     fn examine_one(&self, task: Task, origins: &Origins<'_>) -> Examined {
         let (bytes, bucket) = (task.file.stamp.end, task.bucket);
-        let name = task.file.name.clone();
-        let gone = task.before.clone().map(|before| Change::Remove { name, bucket, before });
+        let name = Arc::clone(&task.file.name);
+        let gone = task.before.clone().map(|before| Change::Remove { name: name.to_string(), bucket, before });
         let change = task.examine(&self.store, &|id| origins.find(id));
-        Examined { change, bytes, bucket, gone }
+        Examined { name, change, bytes, bucket, gone }
     }
 
     /// Reads in two threads and hands over what comes, in any order.
@@ -207,8 +197,45 @@ impl Engine {
     }
 }
 
+/// What is being brought up to date.
+struct Work<'c> {
+    /// The names of files that came, went or did more than grow: forks of them may show something else now.
+    moved: Vec<String>,
+    /// What buckets come to when all is done; none for those that must be compared again.
+    digests: HashMap<u16, Option<i64>>,
+    /// Rows that are not written yet.
+    batch: Vec<Change>,
+    read: &'c mut HashSet<Arc<str>>,
+}
+
+impl Work<'_> {
+    fn take(&mut self, done: Examined) {
+        match done.change {
+            Some(change) => {
+                if let Change::Put { row, has_grown, .. } = &change {
+                    if !has_grown {
+                        self.moved.push(row.name.clone());
+                    }
+                    self.read.insert(done.name);
+                    if row.is_unsettled {
+                        self.digests.insert(row.bucket, None);
+                    }
+                }
+                self.batch.push(change);
+            }
+            // It went while we were looking: the next look finds out where to.
+            None => {
+                self.digests.insert(done.bucket, None);
+                self.moved.push(done.name.to_string());
+                self.batch.extend(done.gone);
+            }
+        }
+    }
+}
+
 /// A file that was looked at.
 struct Examined {
+    name: Arc<str>,
     /// Its row; none when it was gone.
     change: Option<Change>,
     bytes: u64,
@@ -221,7 +248,7 @@ impl Current {
     fn compare(&self, held: &Held<'_>) -> Result<Difference, Trouble> {
         let known: HashMap<u16, i64> = held.digests()?.into_iter().collect();
         let mut difference = Difference::default();
-        for (number, bucket) in (0..BUCKETS).zip(&self.buckets) {
+        for (number, bucket) in (0..BUCKETS).zip(self.buckets.iter()) {
             let digest = bucket.digest.cast_signed();
             if known.get(&number) != Some(&digest) {
                 self.compare_bucket(held, number, bucket, &mut difference)?;
@@ -243,7 +270,7 @@ impl Current {
             known.insert(row.name, (row.stamp, row.is_unsettled));
         }
         for file in bucket.files.iter().filter_map(|index| self.files.get(*index)) {
-            let before = known.remove(&file.name);
+            let before = known.remove(&*file.name);
             match before {
                 Some((stamp, is_unsettled))
                     if stamp == file.stamp.to_bytes() && (!is_unsettled || self.read.contains(&file.name)) => {}

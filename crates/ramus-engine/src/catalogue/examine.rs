@@ -1,8 +1,8 @@
 //! Making one row: reading a log, or only what was added to it.
 //!
 //! A log that only grew is not read again: what was counted is added to. That is believed when it is the same file, it is
-//! not shorter, the bytes before the end that was known are the same, and nothing new changes what was counted. Short logs
-//! are always read as a whole, which finds any change and takes no time.
+//! not shorter, the bytes before the end that was known are the same, and nothing new changes what was counted. Of short
+//! logs all bytes are compared, which finds any change and takes no time; of long ones the last few.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) struct Task {
 impl Task {
     /// Says whether it may be enough to add to the row that is there.
     pub(super) fn may_add(file: &Stamped, before: &[u8]) -> bool {
-        file.stamp.end >= LONG && file.stamp.to_bytes().get(..16) == before.get(..16)
+        file.stamp.to_bytes().get(..16) == before.get(..16)
     }
 
     /// Reads what must be read. None when the file is gone.
@@ -83,7 +83,7 @@ impl Task {
             is_unsettled: self.file.is_fresh || read.is_doubtful,
             tail: tail.unwrap_or_default(),
             located: at.id.to_string(),
-            name: self.file.name,
+            name: self.file.name.to_string(),
             ..read.row
         };
         let Read { answers, rests, has_grown, .. } = read;
@@ -139,13 +139,12 @@ fn read_base(store: &Arc<dyn LogStore>, at: &Location, known: KnownOrigins<'_>) 
     Ok(Read { row, answers, rests: rests_of(&session), ..Read::default() })
 }
 
-/// The checksum of the last bytes before `end`; none when the line before it has no end, or the log does not reach there.
+/// The checksum of the last bytes before `end`, of a short log of all; none when the line before it has no end, or the log
+/// does not reach there.
 fn tail_of(store: &Arc<dyn LogStore>, at: &Location, end: u64) -> Result<Option<u32>, StoreError> {
-    if end < LONG {
-        return Ok(None);
-    }
-    let bytes = store.read_at(at, end - TAIL, TAIL as usize)?;
-    let is_whole = bytes.len() == TAIL as usize && bytes.ends_with(b"\n");
+    let length = if end < LONG { end } else { TAIL };
+    let bytes = store.read_at(at, end - length, length as usize)?;
+    let is_whole = bytes.len() as u64 == length && bytes.ends_with(b"\n");
     Ok(is_whole.then(|| crc32fast::hash(&bytes)))
 }
 

@@ -20,7 +20,7 @@ use crate::session::{Session, load_listed};
 use crate::verb::search::{About, Spot, Whose, restored, spots};
 
 /// How many bytes of words are written at once.
-const AT_ONCE: usize = 4 << 20;
+const AT_ONCE: usize = 12 << 20;
 
 /// How many bytes are indexed in one use of the catalogue, when all are.
 const PART: u64 = 64 << 20;

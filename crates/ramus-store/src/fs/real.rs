@@ -1,8 +1,8 @@
 //! The real file system.
 
 mod survey;
+mod watch;
 
-use std::ffi::OsString;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::fs::{CWD, FileType, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use super::{Access, DirEntry, FileHandle, FileId, FileSystem, Hold, LockFile, Stat, Wanted};
+use super::{Access, DirEntry, FileHandle, FileId, FileSystem, Hold, LockFile, Stat, Surveyed, Wanted, Watch};
 
 /// The files of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,8 +119,12 @@ impl FileSystem for RealFs {
         Ok(entries)
     }
 
-    fn stat_all(&self, directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Result<Vec<(OsString, Stat)>>> {
+    fn stat_all(&self, directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Result<Surveyed>> {
         survey::stat_all(directories, wanted)
+    }
+
+    fn watch(&self, directories: &[PathBuf], around: &[PathBuf]) -> Option<Box<dyn Watch>> {
+        watch::watch(directories, around)
     }
 
     fn free(&self, path: &Path) -> io::Result<u64> {

@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ramus_model::SessionId;
@@ -23,35 +24,59 @@ const DRAFTS: &str = "drafts";
 const SESSIONS: &str = "sessions";
 const BASES: &str = "bases";
 
+/// A directory with logs.
+#[derive(Clone, Debug)]
+pub(super) struct Lair {
+    pub(super) path: PathBuf,
+    /// How it is spelled in names.
+    spelled: String,
+    residence: Residence,
+}
+
 impl JsonlStore {
-    pub(super) fn stamp_files(&self) -> Result<Vec<Stamped>, StoreError> {
-        self.check_home()?;
-        let mut places = vec![(OsString::from(DRAFTS), Residence::Draft), (BASES.into(), Residence::Base)];
+    /// Returns the directories that may hold logs. Some may not be there.
+    pub(super) fn lairs(&self) -> Result<Vec<Lair>, StoreError> {
+        let lair = |place: &OsStr, residence| Lair {
+            path: self.root.join(place),
+            spelled: spelled(place).into_owned(),
+            residence,
+        };
+        let mut lairs = vec![lair(OsStr::new(DRAFTS), Residence::Draft), lair(OsStr::new(BASES), Residence::Base)];
         for entry in self.entries(&self.sessions())?.into_iter().filter(|entry| entry.is_dir) {
             let mut place = OsString::from(SESSIONS);
             place.push("/");
             place.push(entry.name);
-            places.push((place, Residence::Published));
+            lairs.push(lair(&place, Residence::Published));
         }
-        let paths: Vec<PathBuf> = places.iter().map(|(place, _)| self.root.join(place)).collect();
-        let is_log = |name: &OsStr| name.to_str().is_some_and(|name| layout::id_of_file_name(name).is_some());
+        Ok(lairs)
+    }
+
+    /// Looks at every log.
+    pub(super) fn survey(&self, lairs: &[Lair]) -> Result<Vec<Stamped>, StoreError> {
+        let paths: Vec<PathBuf> = lairs.iter().map(|lair| lair.path.clone()).collect();
         // From before the first look: what changes meanwhile is fresh.
         let now = SystemTime::now();
         let mut found = Vec::new();
-        for (((place, residence), path), stats) in places.iter().zip(&paths).zip(self.fs.stat_all(&paths, &is_log)) {
+        for (lair, stats) in lairs.iter().zip(self.fs.stat_all(&paths, &is_log)) {
             let stats = match stats {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                result => result.map_err(|error| StoreError::io("list", path, error))?,
+                result => result.map_err(|error| StoreError::io("list", &lair.path, error))?,
             };
-            let place = spelled(place);
-            found.extend(stats.into_iter().map(|(name, stat)| Stamped {
-                name: [&place, "/", &*name.to_string_lossy()].concat(),
-                residence: *residence,
-                stamp: stamp(&stat),
-                is_fresh: stat.changed + TICK > now,
-            }));
+            found.reserve(stats.len());
+            found.extend(stats.iter().map(|(name, stat)| lair.stamped(name, stat, now)));
         }
         Ok(found)
+    }
+
+    /// Looks at one log. None when it is not there, or no log.
+    pub(super) fn look_again(&self, lair: &Lair, name: &OsStr) -> Result<Option<Stamped>, StoreError> {
+        let now = SystemTime::now();
+        let path = lair.path.join(name);
+        match self.fs.stat(&path) {
+            Ok(stat) => Ok(Some(lair.stamped(name, &stat, now))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io("list", &path, error)),
+        }
     }
 
     pub(super) fn locate_file(&self, name: &str) -> Option<Location> {
@@ -74,6 +99,31 @@ impl JsonlStore {
         let path = at.path.as_ref().filter(|_| at.residence != Residence::InPlace)?.strip_prefix(&self.root).ok()?;
         let place = path.parent()?.as_os_str();
         Some([&spelled(place), "/", path.file_name()?.to_str()?].concat())
+    }
+}
+
+pub(super) fn is_log(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| layout::id_of_file_name(name).is_some())
+}
+
+impl Lair {
+    /// Returns the name of a log in it. Names of logs are text: others are no logs.
+    pub(super) fn name_of(&self, name: &OsStr) -> Arc<str> {
+        [&self.spelled, "/", name.to_str().unwrap_or_default()].concat().into()
+    }
+
+    /// Says whether names of its logs start with this.
+    pub(super) fn is_spelled(&self, place: &str) -> bool {
+        self.spelled == place
+    }
+
+    fn stamped(&self, name: &OsStr, stat: &Stat, now: SystemTime) -> Stamped {
+        Stamped {
+            name: self.name_of(name),
+            residence: self.residence,
+            stamp: stamp(stat),
+            is_fresh: stat.changed + TICK > now,
+        }
     }
 }
 

@@ -7,13 +7,14 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use ramus_engine::{Filter, Listing, SessionInfo, Sort, SortKey, WhichDirectory};
 use ramus_model::usage::Prices;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use crate::cli::how_many;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
+use crate::render::json::SessionJson;
 use crate::render::table::{self, Directories};
-use crate::render::{Text, json, quantity, short_id, style};
+use crate::render::{Text, quantity, short_id, style};
 
 const EXAMPLES: &str = "\
 Newest first, by the time of the newest message, unless --sort says otherwise. On a terminal the first 50 are listed; \
@@ -164,7 +165,7 @@ impl List {
         }
         if invocation.screen.wants_json() {
             let prices = invocation.prices()?;
-            return invocation.screen.json(to_json(listing, &prices));
+            return invocation.screen.json_of(&to_json(listing, &prices));
         }
         let text = self.told(invocation, listing);
         invocation.screen.text(&text)
@@ -258,17 +259,38 @@ fn unique_of(unique: &HashMap<&str, usize>, info: &SessionInfo) -> usize {
     unique.get(info.id.as_str()).copied().unwrap_or(short_id::SHOWN)
 }
 
-fn to_json(listing: &Listing, prices: &Prices) -> Map<String, Value> {
-    let sessions: Vec<_> = listing.sessions.iter().map(|info| json::session(info, prices)).collect();
-    let unreadable = listing.unreadable.iter().map(|(session, reason)| json!({"session": session, "reason": reason}));
-    json::members(json!({
-        "sessions": sessions,
-        "next_cursor": listing.next_cursor,
-        "hidden": {
-            "archived": listing.hidden.archived,
-            "drafts": listing.hidden.drafts,
-            "other_directories": listing.hidden.other_directories,
+/// A list as programs are told.
+#[derive(Serialize)]
+struct ListJson<'l> {
+    sessions: Vec<SessionJson<'l>>,
+    next_cursor: Option<&'l str>,
+    hidden: HiddenJson,
+    unreadable: Vec<UnreadableJson<'l>>,
+}
+
+#[derive(Serialize)]
+struct HiddenJson {
+    archived: usize,
+    drafts: usize,
+    other_directories: usize,
+}
+
+#[derive(Serialize)]
+struct UnreadableJson<'l> {
+    session: &'l str,
+    reason: &'l str,
+}
+
+fn to_json<'l>(listing: &'l Listing, prices: &Prices) -> ListJson<'l> {
+    let unreadable = listing.unreadable.iter().map(|(session, reason)| UnreadableJson { session, reason });
+    ListJson {
+        sessions: listing.sessions.iter().map(|info| SessionJson::of(info, prices)).collect(),
+        next_cursor: listing.next_cursor.as_deref(),
+        hidden: HiddenJson {
+            archived: listing.hidden.archived,
+            drafts: listing.hidden.drafts,
+            other_directories: listing.hidden.other_directories,
         },
-        "unreadable": unreadable.collect::<Vec<_>>(),
-    }))
+        unreadable: unreadable.collect(),
+    }
 }

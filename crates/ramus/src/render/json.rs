@@ -1,9 +1,12 @@
 //! What programs are told: sessions, messages and entries as JSON objects.
 
+use std::path::Path;
+
 use ramus_engine::{Forked, Session, SessionInfo, View, Written};
-use ramus_model::usage::Prices;
+use ramus_model::usage::{Prices, Tokens};
 use ramus_model::{EntryId, Origin};
 use ramus_store::Residence;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Takes the members of a `json!` object.
@@ -14,52 +17,108 @@ pub(crate) fn members(value: Value) -> Map<String, Value> {
     }
 }
 
-/// A session as lists show it. What this version does not keep track of is null, zero or empty.
+/// A session as lists show it. What this version does not keep track of is null, zero or empty. There may be thousands, so
+/// it is written as it is, not built up first.
+#[derive(Serialize)]
+pub(crate) struct SessionJson<'i> {
+    id: &'i str,
+    path: Option<&'i Path>,
+    title: &'i str,
+    cwd: &'i str,
+    moved_to: Option<&'i str>,
+    state: &'static str,
+    messages: usize,
+    entries: usize,
+    created: &'i str,
+    updated: &'i str,
+    compacting: bool,
+    archived_at: Option<&'i str>,
+    archived: bool,
+    owner: &'i str,
+    project: Option<&'i str>,
+    provider: Option<&'i str>,
+    model: Option<&'i str>,
+    engine_version: Option<&'i str>,
+    parent: Option<&'i str>,
+    forked_from: Option<OriginJson<'i>>,
+    context_tokens: u64,
+    last_prompt_tokens: u64,
+    last_completion_tokens: u64,
+    usage: Tokens,
+    cost_micros: Option<u64>,
+    unpriced: u64,
+    summary: Changes,
+    share: (),
+    revert: (),
+    permission: [(); 0],
+    metadata: &'i Map<String, Value>,
+    tags: &'i [String],
+    starred: bool,
+    status: &'static str,
+    damaged: bool,
+}
+
+#[derive(Serialize)]
+struct OriginJson<'i> {
+    session: &'i str,
+    entry: &'i str,
+}
+
+#[derive(Default, Serialize)]
+struct Changes {
+    additions: u64,
+    deletions: u64,
+    files: u64,
+}
+
+impl<'i> SessionJson<'i> {
+    pub(crate) fn of(info: &'i SessionInfo, prices: &Prices) -> Self {
+        let cost = info.usage.cost(prices);
+        let origin = |origin: &'i Origin| OriginJson { session: origin.session.as_str(), entry: origin.entry.as_str() };
+        Self {
+            id: info.id.as_str(),
+            path: info.path.as_deref(),
+            title: &info.title,
+            cwd: &info.cwd,
+            moved_to: info.moved_to.as_deref(),
+            state: state(info.residence),
+            messages: info.messages,
+            entries: info.entries,
+            created: &info.created,
+            updated: &info.updated,
+            compacting: false,
+            archived_at: info.archived_at.as_deref(),
+            archived: info.archived_at.is_some(),
+            owner: &info.owner,
+            project: info.project.as_ref().map(|project| project.name()),
+            provider: info.provider.as_deref(),
+            model: info.model.as_deref(),
+            engine_version: info.engine_version.as_deref(),
+            parent: info.lineage.parent.as_ref().map(|id| id.as_str()),
+            forked_from: info.lineage.forked_from.as_ref().map(origin),
+            context_tokens: info.last_prompt_tokens + info.last_completion_tokens,
+            last_prompt_tokens: info.last_prompt_tokens,
+            last_completion_tokens: info.last_completion_tokens,
+            usage: info.usage.tokens,
+            cost_micros: cost.micros,
+            unpriced: cost.unpriced,
+            summary: Changes::default(),
+            share: (),
+            revert: (),
+            permission: [],
+            metadata: &info.metadata,
+            tags: &info.tags,
+            starred: info.starred,
+            status: info.status.name(),
+            damaged: info.damaged,
+        }
+    }
+}
+
+/// A session as lists show it, to be shown with more.
 pub(crate) fn session(info: &SessionInfo, prices: &Prices) -> Map<String, Value> {
-    let tokens = &info.usage.tokens;
-    let cost = info.usage.cost(prices);
-    members(json!({
-        "id": info.id.as_str(),
-        "path": info.path,
-        "title": info.title,
-        "cwd": info.cwd,
-        "moved_to": info.moved_to,
-        "state": state(info.residence),
-        "messages": info.messages,
-        "entries": info.entries,
-        "created": info.created,
-        "updated": info.updated,
-        "compacting": false,
-        "archived_at": info.archived_at,
-        "archived": info.archived_at.is_some(),
-        "owner": info.owner,
-        "project": info.project.as_ref().map(|project| project.name()),
-        "provider": info.provider,
-        "model": info.model,
-        "engine_version": info.engine_version,
-        "parent": info.lineage.parent.as_ref().map(|id| id.as_str()),
-        "forked_from": forked_from(info.lineage.forked_from.as_ref()),
-        "context_tokens": info.last_prompt_tokens + info.last_completion_tokens,
-        "last_prompt_tokens": info.last_prompt_tokens,
-        "last_completion_tokens": info.last_completion_tokens,
-        "usage": {
-            "input": tokens.input,
-            "output": tokens.output,
-            "cache_read": tokens.cache_read,
-            "cache_write": tokens.cache_write,
-        },
-        "cost_micros": cost.micros,
-        "unpriced": cost.unpriced,
-        "summary": {"additions": 0, "deletions": 0, "files": 0},
-        "share": null,
-        "revert": null,
-        "permission": [],
-        "metadata": info.metadata,
-        "tags": info.tags,
-        "starred": info.starred,
-        "status": info.status.name(),
-        "damaged": info.damaged,
-    }))
+    // What is made of text and numbers always becomes JSON.
+    members(serde_json::to_value(SessionJson::of(info, prices)).unwrap_or_default())
 }
 
 /// A session that was just made or changed.

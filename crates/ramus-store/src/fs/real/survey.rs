@@ -1,91 +1,157 @@
 //! Looking at many files: names relative to open directories, and two threads where there are many of them. Asking the
-//! system about ten thousand files is most of what a list costs.
+//! system about ten thousand files is most of what a list costs, so nothing here allocates per file.
 
-use std::ffi::{CStr, CString, OsStr, OsString};
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
 use rustix::io::Errno;
 
-use super::super::{Stat, Wanted};
+use super::super::{Stat, Surveyed, Wanted};
 use super::stat_of;
 
-/// How many files are worth a second thread.
-const FILES_WORTH_A_THREAD: usize = 1500;
+/// How many directories are worth a second thread.
+const WORTH_A_THREAD: usize = 8;
 
-/// How many directories are.
-const DIRECTORIES_WORTH_A_THREAD: usize = 64;
+/// Of how many files whoever lists a directory asks at once. The rest of a long one is shared out.
+const CHUNK: usize = 512;
 
-/// A file of one of the directories.
-struct Name {
-    directory: usize,
-    name: CString,
+/// How many bytes of names the system tells at once.
+const NAMES: usize = 1 << 16;
+
+/// An open directory and the names in it that are wanted, each with the zero byte that ends it.
+struct Opened {
+    directory: OwnedFd,
+    names: Vec<u8>,
+    ends: Vec<usize>,
 }
 
-type Found = (usize, Result<(OsString, Stat), Errno>);
+/// A directory that was listed, and the number of the first name that nobody has asked about.
+type Rest = (usize, Arc<Opened>, usize);
 
-pub(super) fn stat_all(directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Result<Vec<(OsString, Stat)>>> {
-    let open = |directories: Vec<(usize, &PathBuf)>| -> Vec<(io::Result<OwnedFd>, Vec<Name>)> {
-        directories.into_iter().map(|(number, directory)| names_in(number, directory, wanted)).collect()
+/// What came of some names of a directory: the directory, the first name, and what is said about each.
+type Stats = (Arc<Opened>, usize, Vec<Option<Stat>>);
+
+/// The same, with the number of the directory.
+type Looked = (usize, io::Result<Stats>);
+
+/// Work that threads share.
+struct Survey<'w> {
+    directories: &'w [PathBuf],
+    wanted: &'w Wanted,
+    next: AtomicUsize,
+    rests: Mutex<Vec<Rest>>,
+}
+
+pub(super) fn stat_all(directories: &[PathBuf], wanted: &Wanted) -> Vec<io::Result<Surveyed>> {
+    let survey = Survey { directories, wanted, next: AtomicUsize::new(0), rests: Mutex::new(Vec::new()) };
+    let looked = match directories.len() < WORTH_A_THREAD {
+        true => survey.work(),
+        // Waking a processor takes a while, so it is done once, and both take what is left as they come.
+        false => std::thread::scope(|scope| {
+            let second = scope.spawn(|| survey.work());
+            let mut looked = survey.work();
+            looked.extend(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            looked
+        }),
     };
-    let listed = in_halves(directories.iter().enumerate().collect(), DIRECTORIES_WORTH_A_THREAD, open);
-    let (opened, names): (Vec<io::Result<OwnedFd>>, Vec<Vec<Name>>) = listed.into_iter().unzip();
-    let look =
-        |names: Vec<Name>| -> Vec<Found> { names.into_iter().filter_map(|name| look_at(&opened, name)).collect() };
-    let looked = in_halves(names.into_iter().flatten().collect(), FILES_WORTH_A_THREAD, look);
-    let mut found: Vec<io::Result<Vec<(OsString, Stat)>>> =
-        opened.into_iter().map(|opened| opened.map(|_| Vec::new())).collect();
-    for (directory, result) in looked {
-        let Some(of_directory) = found.get_mut(directory) else { continue };
+    let mut found: Vec<io::Result<Surveyed>> = directories.iter().map(|_| Ok(Surveyed::default())).collect();
+    for (number, result) in looked {
+        let Some(of_directory) = found.get_mut(number) else { continue };
         match (result, &mut *of_directory) {
-            (Ok(file), Ok(files)) => files.push(file),
-            (Err(error), of_directory) => *of_directory = Err(error.into()),
+            (Ok((opened, first, stats)), Ok(surveyed)) => take(&opened, first, &stats, surveyed),
+            (Err(error), of_directory) => *of_directory = Err(error),
             (Ok(_), Err(_)) => {}
         }
     }
     found
 }
 
-/// Does the second half of the work in a second thread, if there is enough of it.
-fn in_halves<W: Send, F: Send>(mut work: Vec<W>, worth: usize, each: impl Fn(Vec<W>) -> Vec<F> + Sync) -> Vec<F> {
-    if work.len() < worth {
-        return each(work);
-    }
-    let half = work.split_off(work.len() / 2);
-    std::thread::scope(|scope| {
-        let second = scope.spawn(|| each(half));
-        let mut done = each(work);
-        done.extend(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        done
-    })
-}
-
-fn names_in(number: usize, directory: &PathBuf, wanted: &Wanted) -> (io::Result<OwnedFd>, Vec<Name>) {
-    let mut names = Vec::new();
-    let mut open = || {
-        let opened = openat(CWD, directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        for entry in Dir::read_from(&opened)? {
-            let entry = entry?;
-            let name: &CStr = entry.file_name();
-            if entry.file_type() != FileType::Directory && wanted(OsStr::from_bytes(name.to_bytes())) {
-                names.push(Name { directory: number, name: name.to_owned() });
+impl Survey<'_> {
+    /// Lists directories and asks about their files until there is nothing left to do.
+    fn work(&self) -> Vec<Looked> {
+        let mut looked = Vec::with_capacity(self.directories.len());
+        let mut buffer = Vec::with_capacity(NAMES);
+        while let Some((number, directory)) = self.directory() {
+            match names_in(directory, self.wanted, &mut buffer) {
+                Err(error) => looked.push((number, Err(error))),
+                Ok(opened) => {
+                    let opened = Arc::new(opened);
+                    let rests = (CHUNK..opened.ends.len()).step_by(CHUNK);
+                    self.rests().extend(rests.map(|first| (number, Arc::clone(&opened), first)));
+                    looked.push((number, look_at(opened, 0)));
+                }
             }
         }
-        Ok(opened)
-    };
-    (open(), names)
+        // Whoever is still listing takes care of what it finds.
+        while let Some((number, opened, first)) = self.rest() {
+            looked.push((number, look_at(opened, first)));
+        }
+        looked
+    }
+
+    fn directory(&self) -> Option<(usize, &PathBuf)> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.directories.get(number).map(|directory| (number, directory))
+    }
+
+    fn rest(&self) -> Option<Rest> {
+        self.rests().pop()
+    }
+
+    fn rests(&self) -> MutexGuard<'_, Vec<Rest>> {
+        self.rests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// None when it is gone, or not a file after all.
-fn look_at(opened: &[io::Result<OwnedFd>], Name { directory, name }: Name) -> Option<Found> {
-    let place = opened.get(directory)?.as_ref().ok()?;
-    match statat(place, &name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => None,
-        Ok(stat) => Some((directory, Ok((OsString::from_vec(name.into_bytes()), stat_of(&stat))))),
-        Err(Errno::NOENT) => None,
-        Err(error) => Some((directory, Err(error))),
+fn names_in(directory: &PathBuf, wanted: &Wanted, buffer: &mut Vec<u8>) -> io::Result<Opened> {
+    let directory = openat(CWD, directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let (mut names, mut ends) = (Vec::new(), Vec::new());
+    let mut entries = RawDir::new(&directory, buffer.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name: &CStr = entry.file_name();
+        if entry.file_type() != FileType::Directory && wanted(OsStr::from_bytes(name.to_bytes())) {
+            names.extend_from_slice(name.to_bytes_with_nul());
+            ends.push(names.len());
+        }
+    }
+    Ok(Opened { directory, names, ends })
+}
+
+impl Opened {
+    /// Returns the name of a file, with the zero byte that ends it.
+    fn name(&self, at: usize) -> &[u8] {
+        let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        self.ends.get(at).and_then(|end| self.names.get(start..*end)).unwrap_or_default()
+    }
+}
+
+/// Asks about some files. None for one that is gone, or no file after all.
+fn look_at(opened: Arc<Opened>, first: usize) -> io::Result<Stats> {
+    let last = (first + CHUNK).min(opened.ends.len());
+    let look = |at: usize| {
+        let Ok(name) = CStr::from_bytes_with_nul(opened.name(at)) else { return Ok(None) };
+        match statat(&opened.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => Ok(None),
+            Ok(stat) => Ok(Some(stat_of(&stat))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error),
+        }
+    };
+    let stats = (first..last).map(look).collect::<Result<Vec<_>, Errno>>()?;
+    Ok((opened, first, stats))
+}
+
+fn take(opened: &Opened, first: usize, stats: &[Option<Stat>], surveyed: &mut Surveyed) {
+    for (at, stat) in (first..).zip(stats) {
+        if let (Some(stat), Some((_, name))) = (stat, opened.name(at).split_last()) {
+            surveyed.push(OsStr::from_bytes(name), *stat);
+        }
     }
 }
