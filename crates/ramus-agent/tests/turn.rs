@@ -99,14 +99,25 @@ impl World {
                     assert_eq!(self.open_stores, 0, "the model is asked before everything is stored");
                     self.ask(&said);
                 }
-                Effect::StopAsking => self.pending.retain(|input| !matches!(input, Input::Delta(_) | Input::Answered(_))),
+                Effect::StopAsking => {
+                    self.pending.retain(|input| !matches!(input, Input::Delta(_) | Input::Answered(_)))
+                }
                 Effect::Compact => {
                     self.is_full = false;
-                    self.pending.push(Input::Compacted(if self.can_compact { Ok(()) } else { Err("nothing to do".into()) }));
+                    self.pending.push(Input::Compacted(if self.can_compact {
+                        Ok(())
+                    } else {
+                        Err("nothing to do".into())
+                    }));
                 }
                 Effect::Judge(at, call) => {
                     assert!(matches!(self.answers().last(), Some(Ending::Whole)));
-                    assert_eq!(self.open_stores, self.results_open(), "{} is judged before its answer is stored", call.id);
+                    assert_eq!(
+                        self.open_stores,
+                        self.results_open(),
+                        "{} is judged before its answer is stored",
+                        call.id
+                    );
                     let verdict = match self.judgements[&(self.answer, at)] {
                         Judgement::Harmless => Verdict::Harmless,
                         Judgement::Allowed => Verdict::Allowed,
@@ -214,7 +225,10 @@ impl World {
                     open.extend(answer.calls().into_iter().map(|call| call.id));
                 }
                 Store::Result(call, _) => {
-                    let at = open.iter().position(|id| *id == call.id).expect("a result without its call");
+                    let at = open
+                        .iter()
+                        .position(|id| *id == call.id)
+                        .unwrap_or_else(|| panic!("{} has a result without a call", call.id));
                     open.remove(at);
                 }
                 Store::Answer(..) | Store::Prompt(_) | Store::Started(_) => {}
@@ -230,7 +244,8 @@ fn call(name: &'static str, judgement: Judgement) -> (&'static str, &'static str
 
 #[test]
 fn an_answer_with_calls_is_followed_by_their_results_and_another_answer() {
-    let calls = vec![call("read", Judgement::Harmless), call("bash", Judgement::Allowed), call("rm", Judgement::Denied)];
+    let calls =
+        vec![call("read", Judgement::Harmless), call("bash", Judgement::Allowed), call("rm", Judgement::Denied)];
     let mut world = World::new(vec![Reply::Calls(calls)], Limits::default());
     assert_eq!(world.finish(), End::Finished("stop".into()));
     world.check_pairs();
@@ -250,7 +265,8 @@ fn an_answer_that_is_cut_off_goes_on_ten_times_at_most_and_is_one_message() {
 
 #[test]
 fn what_was_said_until_someone_stopped_it_is_kept() {
-    let mut world = World::new(vec![Reply::CutOff("one "), Reply::CutOff("two "), Reply::CutOff("three")], Limits::default());
+    let mut world =
+        World::new(vec![Reply::CutOff("one "), Reply::CutOff("two "), Reply::CutOff("three")], Limits::default());
     while world.asked < 3 || world.pending.len() > 2 {
         world.happen(0);
     }
@@ -321,7 +337,11 @@ fn what_is_said_meanwhile_counts_before_the_next_request_or_at_the_end() {
 
 fn reply() -> impl Strategy<Value = Reply> {
     let judgement = prop::sample::select(vec![Judgement::Harmless, Judgement::Allowed, Judgement::Denied]);
-    let one = (prop::sample::select(vec!["read", "bash", "edit"]), prop::sample::select(vec!["{}", "{\"a\":1}", "{bad"]), judgement);
+    let one = (
+        prop::sample::select(vec!["read", "bash", "edit"]),
+        prop::sample::select(vec!["{}", "{\"a\":1}", "{bad"]),
+        judgement,
+    );
     let failure = prop_oneof![
         Just(Failure::Later(None, "later".into())),
         Just(Failure::Overflow("overflow".into())),

@@ -138,9 +138,7 @@ impl EngineError {
             }
             Self::Entry(error) => Self::Entry(error.clone()),
             Self::Segment(error) => Self::Segment(error.clone()),
-            Self::ContextFull { needed, available } => {
-                Self::ContextFull { needed: *needed, available: *available }
-            }
+            Self::ContextFull { needed, available } => Self::ContextFull { needed: *needed, available: *available },
             Self::Invalid(text) => Self::Invalid(text.clone()),
             Self::InvalidLine { line, reason } => Self::InvalidLine { line: *line, reason: reason.clone() },
             Self::Conflict(text) => Self::Conflict(text.clone()),

@@ -103,12 +103,7 @@ impl Engine {
     }
 
     /// Writes a compaction with this summary.
-    pub fn compact(
-        &self,
-        session: &mut Session,
-        prepared: &Prepared,
-        summary: &str,
-    ) -> Result<Compacted, EngineError> {
+    pub fn compact(&self, session: &mut Session, prepared: &Prepared, summary: &str) -> Result<Compacted, EngineError> {
         if session.log().leaf() != prepared.leaf {
             return Err(EngineError::Conflict("the session went on while it was summarised".into()));
         }
@@ -164,9 +159,8 @@ impl Prepared {
 impl Session {
     /// Where on a path the next compaction starts, and what the last one said.
     fn last_summary(&self, path: &[Weighed], last: Option<Seq>) -> Result<(usize, Option<String>), EngineError> {
-        let is_reset = |entry: &Weighed| {
-            self.log().record(entry.seq).is_some_and(|record| record.kind == Kind::ResetBoundary)
-        };
+        let is_reset =
+            |entry: &Weighed| self.log().record(entry.seq).is_some_and(|record| record.kind == Kind::ResetBoundary);
         let after_reset = path.iter().rposition(is_reset).map_or(0, |at| at + 1);
         let Some(last) = last else { return Ok((after_reset, None)) };
         let line = self.line(last)?;

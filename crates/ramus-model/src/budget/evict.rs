@@ -97,11 +97,9 @@ fn steps(messages: &[Weight], current: usize, answer: Option<usize>) -> Vec<Rang
 fn singles(messages: &[Weight], current: Option<usize>, answer: Option<usize>) -> Vec<Range<usize>> {
     let has_results = |at: usize| messages.get(at + 1).is_some_and(|next| next.role == Role::ToolResult);
     let has_call = |at: usize| {
-        let before = messages.get(..at).unwrap_or_default().iter().rev();
-        before
-            .skip_while(|weight| weight.role == Role::ToolResult)
-            .next()
-            .is_some_and(|weight| weight.role == Role::Assistant)
+        let mut before = messages.get(..at).unwrap_or_default().iter().rev();
+        let call = before.find(|weight| weight.role != Role::ToolResult);
+        call.is_some_and(|weight| weight.role == Role::Assistant)
     };
     let may_go = |(at, weight): (usize, &Weight)| {
         let is_half = match weight.role {

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use ramus_model::Seq;
 use ramus_model::budget::{Plan, Weighed, What};
 use ramus_model::json::Raw;
 use ramus_model::message::{Message, Part};
-use ramus_model::Seq;
 use serde_json::{Value, json};
 
 use crate::error::EngineError;
