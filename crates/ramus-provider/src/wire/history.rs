@@ -1,0 +1,289 @@
+//! The conversation as every format can be told it, worked out once for all of them.
+//!
+//! The postconditions: it begins and ends with the user's side; no two neighbours speak for the same side, but results and
+//! the user who follows them; results stand behind their calls, in call order; no text is blank and no turn is empty;
+//! what a model sealed is there byte for byte or not at all; pictures fit.
+//!
+//! It trusts that messages are repaired: every call has a result, directly behind its message.
+
+use std::borrow::Cow;
+
+use ramus_model::context::provider::{Outgoing, Speaker};
+use ramus_model::json::{Object, Raw, Shape};
+use ramus_model::message::ToolResult;
+use ramus_model::request::Request;
+
+use super::images::{self, Image};
+use super::json::{Json, Text, is_clean};
+use super::names::{self, CallIds};
+use crate::models::Facts;
+
+/// What stands first when the conversation does not begin with the user.
+const BEGINNING: &str = "[The beginning of this conversation is not shown.]";
+
+/// What stands last when the conversation does not end with the user.
+const GO_ON: &str = "Go on from where you stopped.";
+
+/// What a tool that said nothing is taken to have said.
+const NOTHING: &str = "(no output)";
+
+/// A conversation.
+pub(crate) struct History<'a> {
+    pub(crate) system: Vec<Text<'a>>,
+    pub(crate) turns: Vec<Turn<'a>>,
+}
+
+/// What one side says before the other does.
+pub(crate) enum Turn<'a> {
+    User(Vec<Piece<'a>>),
+    Model(Vec<Piece<'a>>),
+    Results(Vec<Answer<'a>>),
+}
+
+/// A part of what is said.
+#[derive(Clone, Debug)]
+pub(crate) enum Piece<'a> {
+    Text(Text<'a>),
+    Image(Image<'a>),
+    Thought(Thought<'a>),
+    Call(Call<'a>),
+}
+
+/// A thought of the model that is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Thought<'a> {
+    pub(crate) text: Raw<'a>,
+    /// Never empty.
+    pub(crate) seal: Option<Raw<'a>>,
+    /// Whether only the provider can read it.
+    pub(crate) is_redacted: bool,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// An object, or none for an empty one.
+    arguments: Option<Raw<'a>>,
+    pub(crate) seal: Option<Raw<'a>>,
+    stored: Cow<'a, str>,
+}
+
+/// The result of a call.
+pub(crate) struct Answer<'a> {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) is_error: bool,
+    pub(crate) pieces: Vec<Piece<'a>>,
+}
+
+/// What a format can take back of what a model thought.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules {
+    /// Which thoughts.
+    pub(crate) keeps: fn(&Thought<'_>) -> bool,
+    /// Whether a seal without a thought belongs to the text in front of it.
+    pub(crate) seals_text: bool,
+}
+
+impl<'a> History<'a> {
+    pub(crate) fn new(request: &'a Request, facts: &Facts, rules: Rules) -> Self {
+        let mut reading = Reading { request, sees: facts.images, rules, ids: CallIds::default(), open: Vec::new() };
+        let mut history = Self { system: Vec::new(), turns: Vec::with_capacity(request.messages.len() + 2) };
+        if !request.system.trim().is_empty() {
+            history.system.push(Text::Own(Cow::Borrowed(&request.system)));
+        }
+        for message in &request.messages {
+            history.take(message, &mut reading);
+        }
+        if !matches!(history.turns.first(), Some(Turn::User(_))) {
+            history.turns.insert(0, said(BEGINNING));
+        }
+        if matches!(history.turns.last(), Some(Turn::Model(_))) {
+            history.turns.push(said(GO_ON));
+        }
+        images::fit(&mut history.turns);
+        history
+    }
+
+    fn take(&mut self, message: &'a Outgoing, reading: &mut Reading<'a>) {
+        match &message.speaker {
+            Speaker::System => {
+                let texts = reading.pieces(message, false).into_iter();
+                self.system
+                    .extend(texts.filter_map(|piece| if let Piece::Text(text) = piece { Some(text) } else { None }));
+            }
+            Speaker::User => self.push_user(reading.pieces(message, false)),
+            Speaker::Assistant(_) => {
+                let mut pieces = reading.pieces(message, true);
+                // A thought that leads nowhere is refused at the end of a message.
+                while reading.ends_in_thought(&pieces) {
+                    pieces.pop();
+                }
+                self.push_model(pieces);
+            }
+            Speaker::Tool(result) => {
+                if let Some(answer) = reading.answer(message, result) {
+                    self.push_answer(answer);
+                }
+            }
+        }
+    }
+
+    fn push_user(&mut self, pieces: Vec<Piece<'a>>) {
+        match self.turns.last_mut() {
+            _ if pieces.is_empty() => {}
+            Some(Turn::User(before)) => before.extend(pieces),
+            _ => self.turns.push(Turn::User(pieces)),
+        }
+    }
+
+    fn push_model(&mut self, pieces: Vec<Piece<'a>>) {
+        match self.turns.last_mut() {
+            _ if pieces.is_empty() => {}
+            Some(Turn::Model(before)) => before.extend(pieces),
+            _ => self.turns.push(Turn::Model(pieces)),
+        }
+    }
+
+    fn push_answer(&mut self, answer: Answer<'a>) {
+        match self.turns.last_mut() {
+            Some(Turn::Results(answers)) => answers.push(answer),
+            _ => self.turns.push(Turn::Results(vec![answer])),
+        }
+    }
+}
+
+fn said(text: &'static str) -> Turn<'static> {
+    Turn::User(vec![Piece::Text(Text::Own(Cow::Borrowed(text)))])
+}
+
+/// What must be remembered while messages are read.
+struct Reading<'a> {
+    request: &'a Request,
+    sees: bool,
+    rules: Rules,
+    ids: CallIds,
+    /// The calls of the last message that have no result yet: the stored id, the one that goes out, and the tool.
+    open: Vec<(Cow<'a, str>, String, String)>,
+}
+
+impl<'a> Reading<'a> {
+    fn pieces(&mut self, message: &'a Outgoing, is_model: bool) -> Vec<Piece<'a>> {
+        let is_own = message.by.as_ref().is_some_and(|by| names::is_same_model(&self.request.model, by));
+        let mut pieces = Vec::with_capacity(message.parts.len());
+        for part in &message.parts {
+            pieces.extend(Object::parse(part).and_then(|part| self.piece(&part, is_model, is_own)));
+        }
+        if is_model {
+            self.open = pieces.iter().filter_map(open_call).collect();
+        }
+        pieces
+    }
+
+    fn piece(&mut self, part: &Object<'a>, is_model: bool, is_own: bool) -> Option<Piece<'a>> {
+        match &*part.text("type")? {
+            "text" => {
+                let text = Text::Stored(part.field("text").filter(|text| text.shape() == Shape::Text)?);
+                (!text.is_blank()).then_some(Piece::Text(text))
+            }
+            "image" => Some(images::read(part, self.sees)),
+            "thinking" if is_model && is_own => thought(part).filter(self.rules.keeps).map(Piece::Thought),
+            "thinking" => None,
+            "toolCall" if is_model => self.call(part, "arguments", is_own).map(Piece::Call),
+            "tool_use" if is_model => self.call(part, "input", is_own).map(Piece::Call),
+            "toolCall" | "tool_use" => None,
+            other => {
+                Some(Piece::Text(Text::Own(Cow::Owned(format!("[Content of type {other}, which cannot be shown.]")))))
+            }
+        }
+    }
+
+    fn call(&mut self, part: &Object<'a>, arguments: &str, is_own: bool) -> Option<Call<'a>> {
+        let (stored, name) = (part.text("id")?, part.text("name")?);
+        if stored.is_empty() || name.is_empty() {
+            return None;
+        }
+        let is_sealed = |seal: &Raw<'_>| is_own && seal.bytes().len() > 2 && is_clean(seal.bytes());
+        Some(Call {
+            id: self.ids.next(&stored),
+            name: names::tool(&name).into_owned(),
+            arguments: part.field(arguments).filter(|raw| raw.shape() == Shape::Object),
+            seal: part.field("thoughtSignature").filter(|seal| seal.shape() == Shape::Text).filter(is_sealed),
+            stored,
+        })
+    }
+
+    fn ends_in_thought(&self, pieces: &[Piece<'a>]) -> bool {
+        match pieces {
+            [.., Piece::Text(_), Piece::Thought(thought)] => !(self.rules.seals_text && thought.is_only_seal()),
+            [.., Piece::Thought(_)] => true,
+            _ => false,
+        }
+    }
+
+    /// A result whose call is not open belongs to nothing.
+    fn answer(&mut self, message: &'a Outgoing, result: &ToolResult) -> Option<Answer<'a>> {
+        let at = self.open.iter().position(|(stored, ..)| *stored == result.call)?;
+        let (_, id, name) = self.open.remove(at);
+        let mut pieces = self.pieces(message, false);
+        if pieces.is_empty() {
+            pieces.push(Piece::Text(Text::Own(Cow::Borrowed(NOTHING))));
+        }
+        Some(Answer { id, name, is_error: result.is_error, pieces })
+    }
+}
+
+fn open_call<'a>(piece: &Piece<'a>) -> Option<(Cow<'a, str>, String, String)> {
+    if let Piece::Call(call) = piece { Some((call.stored.clone(), call.id.clone(), call.name.clone())) } else { None }
+}
+
+/// A thought that is no Unicode cannot go back as it came, so it does not go back.
+fn thought<'a>(part: &Object<'a>) -> Option<Thought<'a>> {
+    let text = part.field("thinking").filter(|text| text.shape() == Shape::Text && is_clean(text.bytes()))?;
+    let seal = part.field("thinkingSignature").filter(|seal| seal.shape() == Shape::Text && seal.bytes().len() > 2);
+    if seal.is_some_and(|seal| !is_clean(seal.bytes())) {
+        return None;
+    }
+    Some(Thought { text, seal, is_redacted: part.field("redacted").and_then(Raw::flag) == Some(true) })
+}
+
+impl Call<'_> {
+    /// Writes the arguments as an object.
+    pub(crate) fn write_arguments(&self, json: &mut Json) {
+        match self.arguments {
+            Some(arguments) => json.raw(arguments),
+            None => json.object(|_| {}),
+        }
+    }
+
+    /// Writes the arguments as a string that holds JSON.
+    pub(crate) fn spell_arguments(&self, json: &mut Json) {
+        match self.arguments {
+            Some(arguments) => json.spelled(arguments),
+            None => json.text("{}"),
+        }
+    }
+}
+
+impl Thought<'_> {
+    /// Says whether there is nothing of it but its seal.
+    pub(crate) fn is_only_seal(&self) -> bool {
+        self.text.bytes().len() <= 2 && self.seal.is_some()
+    }
+}
+
+impl<'a> Piece<'a> {
+    pub(crate) fn as_text(&self) -> Option<&Text<'a>> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub(crate) fn as_call(&self) -> Option<&Call<'a>> {
+        if let Self::Call(call) = self { Some(call) } else { None }
+    }
+
+    pub(crate) fn as_image(&self) -> Option<&Image<'a>> {
+        if let Self::Image(image) = self { Some(image) } else { None }
+    }
+}
