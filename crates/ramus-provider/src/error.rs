@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::secret::Secret;
+
 /// Why an answer did not come, or not to its end. A stream yields at most one, as its last item.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProviderError {
@@ -115,10 +117,27 @@ impl ProviderError {
         }
     }
 
+    /// Takes secrets out of what a provider said. Some repeat the key they were sent.
+    pub(crate) fn scrubbed(mut self, secrets: &[Secret]) -> Self {
+        match &mut self {
+            Self::Busy { message, .. } | Self::Overflow { message, .. } | Self::Denied { message } => scrub(message, secrets),
+            Self::History { message } | Self::Invalid { message } | Self::NotFound { message } => scrub(message, secrets),
+            Self::Failed { message, .. } | Self::Unreachable { message, .. } => scrub(message, secrets),
+            Self::Broken { message } | Self::BadAnswer { message } => scrub(message, secrets),
+            Self::NotSse { message, .. } | Self::Script { message } => scrub(message, secrets),
+            Self::Truncated | Self::Stalled { .. } => {}
+        }
+        self
+    }
+
     /// Returns how long the provider asks to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         if let Self::Busy { retry_after, .. } = self { *retry_after } else { None }
     }
+}
+
+fn scrub(message: &mut String, secrets: &[Secret]) {
+    *message = secrets.iter().fold(std::mem::take(message), |text, secret| secret.scrub(text));
 }
 
 fn counts(needed: Option<u64>, available: Option<u64>) -> String {

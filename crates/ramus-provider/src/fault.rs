@@ -46,8 +46,8 @@ const HISTORY: [&str; 24] = [
 /// What a provider said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fault {
-    pub(crate) status: Option<u16>,
-    pub(crate) retry_after: Option<Duration>,
+    status: Option<u16>,
+    retry_after: Option<Duration>,
     /// The words it has for it: type, code and status, in small letters.
     words: String,
     /// Which part of the request it means.
@@ -60,15 +60,18 @@ pub(crate) struct Fault {
 impl Fault {
     /// Reads the body of an answer with a bad status.
     pub(crate) fn in_answer(status: u16, retry_after: Option<Duration>, body: &str) -> Self {
-        let object = Raw::parse(body.as_bytes()).and_then(|raw| match raw.shape() {
-            Shape::Array => raw.items().next().and_then(Raw::object),
-            _ => raw.object(),
-        });
-        let mut fault = object.map_or_else(Self::default, |object| Self::in_stream(&object));
+        let mut fault = object(body).map_or_else(Self::default, |object| Self::in_stream(&object));
         if fault.message.is_empty() {
             fault.message = if body.trim().is_empty() { format!("status {status}") } else { excerpt(body, LONGEST) };
         }
         Self { status: Some(status), retry_after, ..fault }
+    }
+
+    /// Reads a body that came with a good status, but speaks of an error.
+    pub(crate) fn in_good_answer(body: &str) -> Option<Self> {
+        let object = object(body)?;
+        object.field("error").filter(|error| !error.is_null())?;
+        Some(Self::in_stream(&object))
     }
 
     /// Reads an event that says that something went wrong, or the body that says so.
@@ -92,11 +95,6 @@ impl Fault {
             needed: count("n_prompt_tokens"),
             available: count("n_ctx"),
         }
-    }
-
-    /// Says whether anything was said at all.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.message.is_empty() && self.words.trim().is_empty()
     }
 
     /// Judges what can be done.
@@ -164,6 +162,12 @@ impl Fault {
             (message, _) => message.clone(),
         }
     }
+}
+
+/// The object that a body is. Google wraps it in a list.
+fn object(body: &str) -> Option<Object<'_>> {
+    let raw = Raw::parse(body.as_bytes())?;
+    if raw.shape() == Shape::Array { raw.items().next()?.object() } else { raw.object() }
 }
 
 fn spelled(raw: Raw<'_>) -> String {
