@@ -66,7 +66,13 @@ fn ollama_facts(body: &str) -> Option<Facts> {
     let shown = Object::parse(body.as_bytes())?;
     let information = shown.field("model_info")?;
     let window = information.fields().find(|(name, _)| name.ends_with(".context_length"));
-    let abilities: Vec<String> = shown.field("capabilities").into_iter().flat_map(Raw::items).filter_map(Raw::text).map(|ability| ability.into_owned()).collect();
+    let abilities: Vec<String> = shown
+        .field("capabilities")
+        .into_iter()
+        .flat_map(Raw::items)
+        .filter_map(Raw::text)
+        .map(|ability| ability.into_owned())
+        .collect();
     let can = |ability: &str| abilities.iter().any(|known| known == ability);
     Some(Facts {
         window: window.and_then(|(_, length)| length.unsigned()),

@@ -105,7 +105,10 @@ mod tests {
 
     #[test]
     fn addresses_follow_from_the_base() {
-        assert_eq!(url(Api::Completions, "http://127.0.0.1:18181/v1", "m"), "http://127.0.0.1:18181/v1/chat/completions");
+        assert_eq!(
+            url(Api::Completions, "http://127.0.0.1:18181/v1", "m"),
+            "http://127.0.0.1:18181/v1/chat/completions"
+        );
         assert_eq!(url(Api::Responses, "https://api.openai.com/v1/", "m"), "https://api.openai.com/v1/responses");
         assert_eq!(url(Api::Anthropic, "https://api.anthropic.com", "m"), "https://api.anthropic.com/v1/messages");
         assert_eq!(

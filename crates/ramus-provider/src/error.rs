@@ -120,8 +120,12 @@ impl ProviderError {
     /// Takes secrets out of what a provider said. Some repeat the key they were sent.
     pub(crate) fn scrubbed(mut self, secrets: &[Secret]) -> Self {
         match &mut self {
-            Self::Busy { message, .. } | Self::Overflow { message, .. } | Self::Denied { message } => scrub(message, secrets),
-            Self::History { message } | Self::Invalid { message } | Self::NotFound { message } => scrub(message, secrets),
+            Self::Busy { message, .. } | Self::Overflow { message, .. } | Self::Denied { message } => {
+                scrub(message, secrets)
+            }
+            Self::History { message } | Self::Invalid { message } | Self::NotFound { message } => {
+                scrub(message, secrets)
+            }
             Self::Failed { message, .. } | Self::Unreachable { message, .. } => scrub(message, secrets),
             Self::Broken { message } | Self::BadAnswer { message } => scrub(message, secrets),
             Self::NotSse { message, .. } | Self::Script { message } => scrub(message, secrets),

@@ -39,11 +39,7 @@ pub struct Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(15),
-            idle: Duration::from_secs(300),
-            straggler: Duration::from_secs(5),
-        }
+        Self { connect: Duration::from_secs(15), idle: Duration::from_secs(300), straggler: Duration::from_secs(5) }
     }
 }
 

@@ -134,7 +134,10 @@ impl ResolveError {
     /// Returns what to do.
     pub fn hint(&self) -> &str {
         match self {
-            Self::Name { hint, .. } | Self::Unknown { hint, .. } | Self::NoKey { hint, .. } | Self::Settings { hint, .. } => hint,
+            Self::Name { hint, .. }
+            | Self::Unknown { hint, .. }
+            | Self::NoKey { hint, .. }
+            | Self::Settings { hint, .. } => hint,
         }
     }
 }
@@ -211,7 +214,9 @@ impl Providers {
             (Some(known), ..) => (known.api, settings.base_url.as_deref().unwrap_or(known.base_url)),
             (None, Some(api), Some(url)) => (api, url.as_str()),
             (None, None, None) => return Err(self.unknown(name)),
-            (None, ..) => return Err(wrong("base_url or api is missing".to_owned(), "a provider of your own needs both")),
+            (None, ..) => {
+                return Err(wrong("base_url or api is missing".to_owned(), "a provider of your own needs both"));
+            }
         };
         let address_hint = known.map_or("base_url", |known| known.url_variable);
         let mut base = endpoint::base_url(given)

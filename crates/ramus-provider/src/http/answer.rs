@@ -1,10 +1,10 @@
 //! An answer that comes in: events from the connection, deltas from the decoder, and the verdict at the end.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use futures_util::future::FutureExt as _;
-use futures_util::stream::{self, BoxStream, Stream, StreamExt as _};
 use bytes::Bytes;
+use futures_util::stream::{self, BoxStream, Stream, StreamExt as _};
 use ramus_model::delta::Delta;
 use reqwest::Response;
 
@@ -12,6 +12,9 @@ use super::events::{Events, Interruption};
 use super::{Patience, Secrets, causes};
 use crate::error::ProviderError;
 use crate::wire::{Decoder, Event};
+
+/// How long the end of a body is waited for when the answer in it is complete.
+const DRAIN: Duration = Duration::from_millis(100);
 
 /// What is said, or why nothing more is.
 type Said = Result<Delta, ProviderError>;
@@ -22,7 +25,17 @@ pub(crate) struct Answer {
     patience: Patience,
     secrets: Secrets,
     ready: VecDeque<Said>,
-    is_over: bool,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// More may come.
+    Open,
+    /// Everything was said. The body may have an end that was not read yet.
+    Complete,
+    /// Nothing more is read.
+    Over,
 }
 
 impl Answer {
@@ -38,7 +51,7 @@ impl Answer {
         secrets: Secrets,
     ) -> Self {
         let ready = VecDeque::new();
-        Self { events: Events::new(chunks), decoder, patience, secrets, ready, is_over: false }
+        Self { events: Events::new(chunks), decoder, patience, secrets, ready, state: State::Open }
     }
 
     pub(crate) fn deltas(self) -> impl Stream<Item = Said> + Send {
@@ -53,10 +66,11 @@ impl Answer {
             if let Some(said) = self.ready.pop_front() {
                 return Some(said);
             }
-            if self.is_over {
-                return None;
+            match self.state {
+                State::Open => self.hear().await,
+                State::Complete => self.drain().await,
+                State::Over => return None,
             }
-            self.hear().await;
         }
     }
 
@@ -79,9 +93,7 @@ impl Answer {
             Ok(deltas) => {
                 self.ready.extend(deltas.into_iter().map(Ok));
                 if self.decoder.is_over() {
-                    self.is_over = true;
-                    // A connection whose body was read to its end can be used again.
-                    let _ = self.events.next().now_or_never();
+                    self.state = State::Complete;
                 }
             }
             // The body ended within an event. If the answer was complete before, nothing is missing.
@@ -103,7 +115,7 @@ impl Answer {
         match self.decoder.end() {
             Ok(deltas) => {
                 self.ready.extend(deltas.into_iter().map(Ok));
-                self.is_over = true;
+                self.state = State::Over;
             }
             Err(ProviderError::Truncated) => self.fail(cause.unwrap_or(ProviderError::Truncated)),
             Err(error) => self.fail(error),
@@ -112,6 +124,12 @@ impl Answer {
 
     fn fail(&mut self, error: ProviderError) {
         self.ready.push_back(Err(error.scrubbed(&self.secrets)));
-        self.is_over = true;
+        self.state = State::Over;
+    }
+
+    /// Reads the end of the body: a connection that was read to its end can be used again.
+    async fn drain(&mut self) {
+        self.state = State::Over;
+        let _ = tokio::time::timeout(DRAIN, self.events.next()).await;
     }
 }

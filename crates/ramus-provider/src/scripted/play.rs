@@ -79,6 +79,8 @@ fn finish_of(finish: script::Finish, step: &Step) -> Finish {
         script::Finish::Stop => Finish::Stop,
         script::Finish::Calls => Finish::Calls,
         script::Finish::Length => Finish::Length,
-        script::Finish::Refused => Finish::Refused(step.message.clone().unwrap_or_else(|| "the script says so".to_owned())),
+        script::Finish::Refused => {
+            Finish::Refused(step.message.clone().unwrap_or_else(|| "the script says so".to_owned()))
+        }
     }
 }

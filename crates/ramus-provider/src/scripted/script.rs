@@ -102,7 +102,8 @@ impl Script {
         for (answer, steps) in script.answers.iter().enumerate() {
             for (number, step) in steps.steps.iter().enumerate() {
                 let before = number.checked_sub(1).and_then(|before| steps.steps.get(before));
-                step.check().and_then(|()| before.map_or(Ok(()), |before| step.check_behind(before)))
+                step.check()
+                    .and_then(|()| before.map_or(Ok(()), |before| step.check_behind(before)))
                     .map_err(|message| format!("answer {}, step {}: {message}", answer + 1, number + 1))?;
             }
         }
@@ -125,7 +126,9 @@ impl Step {
         let said: Vec<&str> = kinds.iter().filter(|(_, is_said)| *is_said).map(|(kind, _)| *kind).collect();
         let kind = match said.as_slice() {
             [kind] => *kind,
-            [] => return Err(format!("it says nothing; it must have one of {}", kinds.map(|(kind, _)| kind).join(", "))),
+            [] => {
+                return Err(format!("it says nothing; it must have one of {}", kinds.map(|(kind, _)| kind).join(", ")));
+            }
             several => return Err(format!("it says several things at once: {}", several.join(", "))),
         };
         let is_busy = self.error == Some(Failure::Busy);
@@ -162,9 +165,7 @@ impl Step {
             Failure::Busy => {
                 ProviderError::Busy { retry_after: self.retry_after_ms.map(Duration::from_millis), message }
             }
-            Failure::Overflow => {
-                ProviderError::Overflow { needed: self.needed, available: self.available, message }
-            }
+            Failure::Overflow => ProviderError::Overflow { needed: self.needed, available: self.available, message },
             Failure::Denied => ProviderError::Denied { message },
             Failure::History => ProviderError::History { message },
             Failure::Invalid => ProviderError::Invalid { message },

@@ -78,13 +78,15 @@ pub(crate) struct Answer<'a> {
     pub(crate) pieces: Vec<Piece<'a>>,
 }
 
-/// What a format can take back of what a model thought.
+/// What a format allows.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
-    /// Which thoughts.
+    /// Which thoughts go back.
     pub(crate) keeps: fn(&Thought<'_>) -> bool,
     /// Whether a seal without a thought belongs to the text in front of it.
     pub(crate) seals_text: bool,
+    /// Whether results can hold pictures. Otherwise they come from the user's side, behind all results.
+    pub(crate) shows_results: bool,
 }
 
 impl<'a> History<'a> {
@@ -96,6 +98,9 @@ impl<'a> History<'a> {
         }
         for message in &request.messages {
             history.take(message, &mut reading);
+        }
+        if !rules.shows_results {
+            history.move_pictures();
         }
         if !matches!(history.turns.first(), Some(Turn::User(_))) {
             history.turns.insert(0, said(BEGINNING));
@@ -128,6 +133,26 @@ impl<'a> History<'a> {
                     self.push_answer(answer);
                 }
             }
+        }
+    }
+
+    /// Moves pictures out of results, to the front of what the user says next.
+    fn move_pictures(&mut self) {
+        let turns = std::mem::take(&mut self.turns);
+        let mut moved = Vec::new();
+        for mut turn in turns {
+            if let Turn::User(pieces) = &mut turn {
+                pieces.splice(0..0, moved.drain(..));
+            } else if !moved.is_empty() {
+                self.turns.push(Turn::User(std::mem::take(&mut moved)));
+            }
+            if let Turn::Results(answers) = &mut turn {
+                answers.iter_mut().for_each(|answer| answer.give_pictures(&mut moved));
+            }
+            self.turns.push(turn);
+        }
+        if !moved.is_empty() {
+            self.turns.push(Turn::User(moved));
         }
     }
 
@@ -188,6 +213,8 @@ impl<'a> Reading<'a> {
                 let text = Text::Stored(part.field("text").filter(|text| text.shape() == Shape::Text)?);
                 (!text.is_blank()).then_some(Piece::Text(text))
             }
+            // No format lets a model show pictures.
+            "image" if is_model => Some(Piece::Text(Text::Own(Cow::Borrowed("[A picture.]")))),
             "image" => Some(images::read(part, self.sees)),
             "thinking" if is_model && is_own => thought(part).filter(self.rules.keeps).map(Piece::Thought),
             "thinking" => None,
@@ -249,6 +276,21 @@ fn thought<'a>(part: &Object<'a>) -> Option<Thought<'a>> {
     Some(Thought { text, seal, is_redacted: part.field("redacted").and_then(Raw::flag) == Some(true) })
 }
 
+impl<'a> Answer<'a> {
+    /// Hands over the pictures of the result, and says in their place where they are.
+    fn give_pictures(&mut self, moved: &mut Vec<Piece<'a>>) {
+        let own = |text: String| Piece::Text(Text::Own(Cow::Owned(text)));
+        let (pictures, mut rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.pieces).into_iter().partition(|piece| matches!(piece, Piece::Image(_)));
+        if !pictures.is_empty() {
+            rest.push(own("(The pictures follow.)".to_owned()));
+            moved.push(own(format!("Pictures from the result of {}:", self.name)));
+            moved.extend(pictures);
+        }
+        self.pieces = rest;
+    }
+}
+
 impl Call<'_> {
     /// Writes the arguments as an object.
     pub(crate) fn write_arguments(&self, json: &mut Json) {
@@ -281,9 +323,5 @@ impl<'a> Piece<'a> {
 
     pub(crate) fn as_call(&self) -> Option<&Call<'a>> {
         if let Self::Call(call) = self { Some(call) } else { None }
-    }
-
-    pub(crate) fn as_image(&self) -> Option<&Image<'a>> {
-        if let Self::Image(image) = self { Some(image) } else { None }
     }
 }

@@ -109,7 +109,8 @@ fn thoughts_go_back_to_the_model_that_had_them_and_to_no_other() {
 #[test]
 fn thoughts_that_lead_nowhere_or_cannot_be_kept_whole_leave_nothing_behind() {
     let by = name("anthropic", "claude-haiku-4-5");
-    let thought = |thinking: &str, seal: Value| json!({"type": "thinking", "thinking": thinking, "thinkingSignature": seal});
+    let thought =
+        |thinking: &str, seal: Value| json!({"type": "thinking", "thinking": thinking, "thinkingSignature": seal});
     let messages = vec![
         user(&[text("a")]),
         assistant(&by, &[thought("unsealed", Value::Null)]),
@@ -187,8 +188,12 @@ fn ids_that_repeat_or_are_not_allowed_get_others_with_their_results() {
     };
     let messages = [vec![user(&[text("a")])], turn("call|1"), turn("call|1"), turn("")].concat();
     let body = encoded(Api::Anthropic, &request(name("anthropic", "m"), messages));
-    let blocks: Vec<Value> =
-        body["messages"].as_array().unwrap().iter().flat_map(|turn| turn["content"].as_array().unwrap().clone()).collect();
+    let blocks: Vec<Value> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|turn| turn["content"].as_array().unwrap().clone())
+        .collect();
     let ids = |kind: &str, member: &str| -> Vec<String> {
         let of_kind = blocks.iter().filter(|block| block["type"] == kind);
         of_kind.map(|block| block[member].as_str().unwrap().to_owned()).collect()
@@ -244,7 +249,10 @@ fn how_much_a_model_shall_think() {
     assert_eq!(thinking(Api::Completions, "openai", "gpt-4o", High), "");
     assert_eq!(thinking(Api::Completions, "openai", "gpt-5.2-2025-12-11", Off), r#""none""#);
     assert_eq!(thinking(Api::Responses, "openai-responses", "gpt-5.2", Max), r#"{"effort":"xhigh","summary":"auto"}"#);
-    assert_eq!(thinking(Api::Anthropic, "anthropic", "claude-haiku-4-5", High), r#"{"type":"enabled","budget_tokens":20480}"#);
+    assert_eq!(
+        thinking(Api::Anthropic, "anthropic", "claude-haiku-4-5", High),
+        r#"{"type":"enabled","budget_tokens":20480}"#
+    );
     assert_eq!(thinking(Api::Anthropic, "anthropic", "claude-haiku-4-5", Off), "");
     assert_eq!(
         thinking(Api::Anthropic, "anthropic", "claude-opus-5-5", Minimal),

@@ -39,7 +39,8 @@ impl Outcome {
 fn recorded() -> BTreeMap<String, Vec<u8>> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/streams");
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let named = files.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read(&path).unwrap()));
+    let named =
+        files.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read(&path).unwrap()));
     named.collect()
 }
 
@@ -136,7 +137,11 @@ fn one_that_was_cut_off_is_never_taken_for_a_complete_one() {
             }
             // The same was said, whether the connection was closed or broke. Only a closed one says what lacks its end.
             if broken.error.is_some() && ended.error.is_some() && ended.error != expected.error {
-                assert_eq!(broken.error, Some(ProviderError::Broken { message: "reset".to_owned() }), "{name}, cut at {at}");
+                assert_eq!(
+                    broken.error,
+                    Some(ProviderError::Broken { message: "reset".to_owned() }),
+                    "{name}, cut at {at}"
+                );
                 assert_eq!(ended.error, Some(ProviderError::Truncated), "{name}, cut at {at}");
             }
         }

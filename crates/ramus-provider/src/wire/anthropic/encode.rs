@@ -16,7 +16,7 @@ const OUTPUT: u64 = 8_192;
 /// The fewest tokens that thinking can be given, and the fewest that must be left for the answer.
 const LEAST: u64 = 1_024;
 
-const RULES: Rules = Rules { keeps: |thought| thought.seal.is_some(), seals_text: false };
+const RULES: Rules = Rules { keeps: |thought| thought.seal.is_some(), seals_text: false, shows_results: true };
 
 pub(crate) fn encode(request: &Request, facts: &Facts) -> Vec<u8> {
     let history = History::new(request, facts, RULES);

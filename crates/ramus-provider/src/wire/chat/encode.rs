@@ -9,7 +9,8 @@ use super::super::{Dialect, effort, names};
 use super::THOUGHTS;
 use crate::models::Facts;
 
-const RULES: Rules = Rules { keeps: |thought| thought_member(thought).is_some(), seals_text: false };
+const RULES: Rules =
+    Rules { keeps: |thought| thought_member(thought).is_some(), seals_text: false, shows_results: false };
 
 pub(crate) fn encode(request: &Request, facts: &Facts, dialect: Dialect) -> Vec<u8> {
     let history = History::new(request, facts, RULES);
@@ -51,7 +52,7 @@ fn messages(history: &History<'_>, json: &mut Json) {
         match turn {
             Turn::User(pieces) => user(pieces, json),
             Turn::Model(pieces) => model(pieces, json),
-            Turn::Results(answers) => results(answers, json),
+            Turn::Results(answers) => answers.iter().for_each(|answer| result(answer, json)),
         }
     }
 }
@@ -131,28 +132,12 @@ fn call(call: &Call<'_>, json: &mut Json) {
     });
 }
 
-/// A result can hold text only; its pictures come from the user's side, behind all results.
-fn results(answers: &[Answer<'_>], json: &mut Json) {
-    for answer in answers {
-        json.object(|json| {
-            json.key("role").text("tool");
-            json.key("tool_call_id").text(&answer.id);
-            json.key("content");
-            let mut texts = answer.pieces.iter().filter_map(Piece::as_text).peekable();
-            if texts.peek().is_some() { json.lines(texts) } else { json.text("(see the picture below)") }
-        });
-    }
-    let mut shown =
-        answers.iter().flat_map(|answer| &answer.pieces).filter(|piece| piece.as_image().is_some()).peekable();
-    if shown.peek().is_some() {
-        json.object(|json| {
-            json.key("role").text("user");
-            json.key("content").array(|json| {
-                part(&Piece::Text(Text::Own("Pictures from the results above:".into())), json);
-                shown.for_each(|piece| part(piece, json));
-            });
-        });
-    }
+fn result(answer: &Answer<'_>, json: &mut Json) {
+    json.object(|json| {
+        json.key("role").text("tool");
+        json.key("tool_call_id").text(&answer.id);
+        json.key("content").lines(answer.pieces.iter().filter_map(Piece::as_text));
+    });
 }
 
 fn definition(tool: &ToolDefinition, json: &mut Json) {

@@ -4,14 +4,14 @@ use ramus_model::json::Raw;
 use ramus_model::request::{Request, Thinking, ToolDefinition};
 
 use super::super::history::{Answer, Call, History, Piece, Rules, Turn};
-use super::super::json::{Json, Text};
+use super::super::json::Json;
 use super::super::{effort, names};
 use crate::models::{Control, Facts};
 
 /// What Google documents for calls that another model made: models that check seals let it pass.
 const FOREIGN_CALL: &str = "skip_thought_signature_validator";
 
-const RULES: Rules = Rules { keeps: |thought| !thought.is_redacted, seals_text: true };
+const RULES: Rules = Rules { keeps: |thought| !thought.is_redacted, seals_text: true, shows_results: false };
 
 pub(crate) fn encode(request: &Request, facts: &Facts) -> Vec<u8> {
     let history = History::new(request, facts, RULES);
@@ -67,7 +67,7 @@ fn content(turn: &Turn<'_>, checks_seals: bool, json: &mut Json) {
     match turn {
         Turn::User(pieces) => said("user", json, |json| pieces.iter().for_each(|piece| shown(piece, json))),
         Turn::Model(pieces) => said("model", json, |json| model(pieces, checks_seals, json)),
-        Turn::Results(answers) => results(answers, json),
+        Turn::Results(answers) => said("user", json, |json| answers.iter().for_each(|answer| result(answer, json))),
     }
 }
 
@@ -141,27 +141,13 @@ fn call(call: &Call<'_>, must_be_sealed: bool, json: &mut Json) {
     });
 }
 
-/// The results of one answer are one content. Their pictures follow in another, which every model understands.
-fn results(answers: &[Answer<'_>], json: &mut Json) {
-    said("user", json, |json| answers.iter().for_each(|answer| result(answer, json)));
-    let mut images =
-        answers.iter().flat_map(|answer| &answer.pieces).filter(|piece| piece.as_image().is_some()).peekable();
-    if images.peek().is_some() {
-        said("user", json, |json| {
-            shown(&Piece::Text(Text::Own("Pictures from the results above:".into())), json);
-            images.for_each(|piece| shown(piece, json));
-        });
-    }
-}
-
 fn result(answer: &Answer<'_>, json: &mut Json) {
     json.object(|json| {
         json.key("functionResponse").object(|json| {
             json.key("name").text(&answer.name);
             json.key("response").object(|json| {
                 json.key(if answer.is_error { "error" } else { "output" });
-                let mut texts = answer.pieces.iter().filter_map(Piece::as_text).peekable();
-                if texts.peek().is_some() { json.lines(texts) } else { json.text("(see the picture below)") }
+                json.lines(answer.pieces.iter().filter_map(Piece::as_text));
             });
         });
     });

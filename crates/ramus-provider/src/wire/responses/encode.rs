@@ -10,7 +10,7 @@ use super::super::json::{Json, is_clean};
 use super::super::{Dialect, effort, names};
 use crate::models::{Control, Facts};
 
-const RULES: Rules = Rules { keeps: |thought| item(thought).is_some(), seals_text: false };
+const RULES: Rules = Rules { keeps: |thought| item(thought).is_some(), seals_text: false, shows_results: true };
 
 pub(crate) fn encode(request: &Request, facts: &Facts, dialect: Dialect) -> Vec<u8> {
     let history = History::new(request, facts, RULES);
