@@ -121,10 +121,10 @@ impl ProviderError {
     pub(crate) fn scrubbed(mut self, secrets: &[Secret]) -> Self {
         match &mut self {
             Self::Busy { message, .. } | Self::Overflow { message, .. } | Self::Denied { message } => {
-                scrub(message, secrets)
+                scrub(message, secrets);
             }
             Self::History { message } | Self::Invalid { message } | Self::NotFound { message } => {
-                scrub(message, secrets)
+                scrub(message, secrets);
             }
             Self::Failed { message, .. } | Self::Unreachable { message, .. } => scrub(message, secrets),
             Self::Broken { message } | Self::BadAnswer { message } => scrub(message, secrets),

@@ -102,7 +102,7 @@ fn encoded(api: Api, provider: &str, model: &str, request: &Request) -> Value {
     let request = Request { model: name(provider, model), ..request.clone() };
     let facts = MODELS.facts(&request.model).cloned().unwrap_or_default();
     let bytes = api.encode(&request, &facts, Dialect::Compatible);
-    let spelled = String::from_utf8(bytes).expect("requests are UTF-8");
+    let spelled = String::from_utf8(bytes).unwrap();
     serde_json::from_str(&spelled).unwrap_or_else(|error| panic!("{error}: {spelled}"))
 }
 

@@ -14,6 +14,8 @@ pub(crate) enum Act {
     Send(Vec<u8>),
     /// Sends this body as a stream of events, chunk by chunk.
     Events(Vec<Vec<u8>>),
+    /// Sends the JSON that belongs to the path that was asked for, or 404.
+    Route(Vec<(&'static str, String)>),
     /// Sends the end of a chunked body.
     End,
     /// Sends nothing, and waits for the client to go.
@@ -75,6 +77,7 @@ async fn serve(
     tell_closed: mpsc::UnboundedSender<()>,
 ) {
     while let Some(request) = read_request(&mut connection).await {
+        let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
         let _ = tell_request.send(request);
         for act in &acts {
             match act {
@@ -89,6 +92,13 @@ async fn serve(
                         let _ = connection.flush().await;
                         tokio::task::yield_now().await;
                     }
+                }
+                Act::Route(routes) => {
+                    let found = routes.iter().find(|(known, _)| *known == path);
+                    let (status, body) = found.map_or(("404 No", ""), |(_, body)| ("200 OK", body.as_str()));
+                    let head =
+                        format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+                    let _ = connection.write_all([head.as_bytes(), body.as_bytes()].concat().as_slice()).await;
                 }
                 Act::End => drop(connection.write_all(b"0\r\n\r\n").await),
                 Act::Wait => {

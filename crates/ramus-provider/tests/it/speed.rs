@@ -1,9 +1,11 @@
-//! How long it takes to spell a long request. Run it with `cargo test --release -p ramus-provider speed -- --ignored --nocapture`.
+//! How long it takes to spell a long request, and to understand a long answer. Run it with `cargo test --release -p ramus-provider speed -- --ignored --nocapture`.
 
 use std::time::Instant;
 
-use ramus_provider::Facts;
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt as _};
 use ramus_provider::wire::{Api, Dialect};
+use ramus_provider::{Facts, Patience, read_answer};
 use serde_json::json;
 
 use crate::requests::*;
@@ -40,4 +42,17 @@ fn a_context_of_200_000_tokens() {
         println!("{}: {length} bytes in {best:?}", api.name());
         assert!(best.as_micros() < 5_000, "{best:?}");
     }
+}
+
+#[tokio::test]
+#[ignore = "measures; wants a release build"]
+async fn an_answer_of_50_000_pieces() {
+    let piece = "data: {\"id\":\"c\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" word\"},\"finish_reason\":null}]}\n\n";
+    let chunks: Vec<_> = (0..50_000).map(|_| Ok(Bytes::from_static(piece.as_bytes()))).collect();
+    let start = Instant::now();
+    let deltas = read_answer(Api::Completions, "m", stream::iter(chunks).boxed(), Patience::default());
+    let count = deltas.filter(|said| std::future::ready(said.is_ok())).count().await;
+    let each = start.elapsed() / 50_000;
+    println!("{count} deltas, {each:?} each");
+    assert!(each.as_micros() < 20, "{each:?}");
 }

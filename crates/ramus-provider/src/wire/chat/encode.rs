@@ -90,9 +90,9 @@ fn model(pieces: &[Piece<'_>], json: &mut Json) {
         let texts: Vec<&Text<'_>> = pieces.iter().filter_map(Piece::as_text).collect();
         json.key("content");
         if texts.is_empty() {
-            json.null()
+            json.null();
         } else {
-            json.lines(texts)
+            json.lines(texts);
         }
         for name in THOUGHTS {
             let thoughts = pieces.iter().filter_map(|piece| thought_in(piece, name)).collect::<Vec<_>>();
