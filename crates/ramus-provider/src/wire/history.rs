@@ -14,7 +14,7 @@ use ramus_model::context::provider::{Outgoing, Speaker};
 use ramus_model::json::Raw;
 use ramus_model::request::Request;
 
-use super::images::{self, Image};
+use super::images::{self, Image, Sight};
 use super::json::{Json, Text};
 use crate::models::Facts;
 use reading::Reading;
@@ -85,11 +85,14 @@ pub(crate) struct Rules {
     pub(crate) seals_text: bool,
     /// Whether results can hold pictures. Otherwise they come from the user's side, behind all results.
     pub(crate) shows_results: bool,
+    /// Which pictures there can be.
+    pub(crate) sight: Sight,
 }
 
 impl<'a> History<'a> {
     pub(crate) fn new(request: &'a Request, facts: &Facts, rules: Rules) -> Self {
-        let mut reading = Reading::new(request, facts.images, rules);
+        let sight = if facts.images { rules.sight } else { Sight::Blind };
+        let mut reading = Reading::new(request, sight, rules);
         let mut history = Self { system: Vec::new(), turns: Vec::with_capacity(request.messages.len() + 2) };
         if !request.system.trim().is_empty() {
             history.system.push(Text::Own(Cow::Borrowed(&request.system)));
@@ -132,6 +135,11 @@ impl<'a> History<'a> {
                 }
             }
         }
+    }
+
+    /// Iterates over the sides of the conversation in turn: what the model says, or results with what the user says then.
+    pub(crate) fn sides(&self) -> impl Iterator<Item = &[Turn<'a>]> {
+        self.turns.chunk_by(|a, b| !a.is_model() && !b.is_model())
     }
 
     /// Moves pictures out of results, to the front of what the user says next.
@@ -180,6 +188,13 @@ impl<'a> History<'a> {
 
 fn said(text: &'static str) -> Turn<'static> {
     Turn::User(vec![Piece::Text(Text::Own(Cow::Borrowed(text)))])
+}
+
+impl Turn<'_> {
+    /// Says whether the model speaks.
+    pub(crate) fn is_model(&self) -> bool {
+        matches!(self, Self::Model(_))
+    }
 }
 
 impl<'a> Answer<'a> {

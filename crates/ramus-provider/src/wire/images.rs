@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use ramus_model::json::{Object, Raw, Shape};
 
 use super::history::{Piece, Turn};
@@ -21,30 +23,58 @@ pub(crate) struct Image<'a> {
     pub(crate) data: Raw<'a>,
 }
 
+/// Which pictures a model can be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// None.
+    Blind,
+    /// Still ones.
+    Still,
+    /// GIFs too.
+    Moving,
+}
+
 /// Reads a stored picture. What cannot go out is a line that says why.
-pub(crate) fn read<'a>(part: &Object<'a>, sees: bool) -> Piece<'a> {
+pub(crate) fn read<'a>(part: &Object<'a>, sight: Sight) -> Piece<'a> {
     let note = |text: &'static str| Piece::Text(Text::Own(Cow::Borrowed(text)));
     let data = part.field("data").filter(|data| data.shape() == Shape::Text);
-    let mime = part.text("mimeType").unwrap_or_default();
-    let mime = match &*mime.to_ascii_lowercase() {
-        "image/png" => "image/png",
-        "image/jpeg" | "image/jpg" => "image/jpeg",
-        "image/gif" => "image/gif",
-        "image/webp" => "image/webp",
-        _ => return note("[A picture in a format that cannot be shown.]"),
+    let Some(data) = data.filter(|data| is_base64(data.bytes())) else {
+        return note("[A picture that is not there any more.]");
     };
-    match data {
-        _ if !sees => note("[A picture. You cannot see pictures.]"),
-        Some(data) if data.bytes().len() > LARGEST + 2 => note("[A picture that is too large to be shown.]"),
-        Some(data) if is_base64(data.bytes()) => Piece::Image(Image { mime, data }),
-        _ => note("[A picture that is not there any more.]"),
+    match appearance(data.bytes()) {
+        _ if sight == Sight::Blind => note("[A picture. You cannot see pictures.]"),
+        _ if data.bytes().len() > LARGEST + 2 => note("[A picture that is too large to be shown.]"),
+        None => note("[A picture in a format that cannot be shown.]"),
+        Some("image/gif") if sight == Sight::Still => note("[A picture in a format that cannot be shown.]"),
+        Some(mime) => Piece::Image(Image { mime, data }),
     }
 }
 
+fn digits(quoted: &[u8]) -> &[u8] {
+    quoted.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or_default()
+}
+
+/// Checks the alphabet of all of it, and that its end is as decoders want it.
 fn is_base64(quoted: &[u8]) -> bool {
-    let Some(data) = quoted.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else { return false };
-    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    !data.is_empty() && data.iter().all(is_digit)
+    let data = digits(quoted);
+    let (body, end) = data.split_at(data.len().saturating_sub(4));
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    data.len().is_multiple_of(4) && !end.is_empty() && STANDARD.decode(end).is_ok() && body.iter().all(is_digit)
+}
+
+/// What a picture is by its first bytes. Providers refuse one that is not what it is said to be, and what is said of stored
+/// ones is not always true.
+fn appearance(quoted: &[u8]) -> Option<&'static str> {
+    let data = digits(quoted);
+    let start = STANDARD.decode(data.get(..16).unwrap_or(data)).ok()?;
+    let at = |from: usize, mark: &[u8]| start.get(from..).is_some_and(|rest| rest.starts_with(mark));
+    let kinds = [
+        ("image/png", at(0, b"\x89PNG\r\n\x1a\n")),
+        ("image/jpeg", at(0, b"\xff\xd8\xff")),
+        ("image/gif", at(0, b"GIF87a") || at(0, b"GIF89a")),
+        ("image/webp", at(0, b"RIFF") && at(8, b"WEBP")),
+    ];
+    kinds.into_iter().find(|(_, is_it)| *is_it).map(|(mime, _)| mime)
 }
 
 /// Turns the oldest pictures into text until the rest fits.

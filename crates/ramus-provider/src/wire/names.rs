@@ -5,8 +5,11 @@ use std::collections::HashMap;
 
 use ramus_model::usage::ModelName;
 
-/// The longest id of a call, and the longest name of a tool.
+/// The longest name of a tool.
 const LONGEST: usize = 64;
+
+/// The longest id of a call: chat completions take no longer ones.
+const LONGEST_ID: usize = 40;
 
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
@@ -26,10 +29,10 @@ pub(crate) fn tool(name: &str) -> Cow<'_, str> {
 /// Returns the id of a call with what formats forbid replaced. Two that differ stay different: one that was changed bears
 /// a hash of what it was.
 fn call(id: &str) -> String {
-    if !id.is_empty() && id.len() <= LONGEST && id.bytes().all(is_plain) {
+    if !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(is_plain) {
         return id.to_owned();
     }
-    let plain = id.chars().filter(|c| c.is_ascii() && is_plain(*c as u8)).take(LONGEST - 17);
+    let plain = id.chars().filter(|c| c.is_ascii() && is_plain(*c as u8)).take(LONGEST_ID - 17);
     format!("{}_{:016x}", plain.collect::<String>(), hash(id.as_bytes()))
 }
 
@@ -82,7 +85,7 @@ mod tests {
         let made: Vec<String> = stored.iter().map(|id| ids.next(id)).collect();
         assert_eq!(made.first().map(String::as_str), Some("call_1"));
         for (at, id) in made.iter().enumerate() {
-            assert!(!id.is_empty() && id.len() <= 64 && id.bytes().all(is_plain), "{id}");
+            assert!(!id.is_empty() && id.len() <= 40 && id.bytes().all(is_plain), "{id}");
             assert!(!made[..at].contains(id), "{id} twice");
         }
         let mut again = CallIds::default();

@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use crate::requests::*;
 
+/// The first bytes of a PNG, in base64 that goes on.
+const PNG: &str = "iVBORw0KGgoA";
+
 const ALL: [(Api, &str, &str); 4] = [
     (Api::Completions, "openai", "gpt-5.2"),
     (Api::Responses, "openai-responses", "gpt-5.2"),
@@ -46,7 +49,7 @@ fn everything(model: &ModelName) -> Request {
                 call("call_2", "list", json!({})),
             ],
         ),
-        result("call_1", "read", false, &[text("line 1"), text("line 2"), image("R0lGODlh")]),
+        result("call_1", "read", false, &[text("line 1"), text("line 2"), image("/9j/4AAQ")]),
         result("call_2", "list", true, &[text("no such directory")]),
         user(&[text("Go on.")]),
     ];
@@ -208,9 +211,8 @@ fn ids_that_repeat_or_are_not_allowed_get_others_with_their_results() {
 
 #[test]
 fn pictures_fit_and_the_newest_stay() {
-    let large = "A".repeat(6 * 1024 * 1024);
-    let megabyte = |first: char| image(&format!("{first}{}", "A".repeat(1_000_000)));
-    let many: Vec<Value> = (0..30).map(|n| megabyte(char::from(b'a' + n as u8 % 26))).collect();
+    let large = format!("{PNG}{}", "A".repeat(6 * 1024 * 1024));
+    let many = vec![image(&format!("{PNG}{}", "A".repeat(1_000_000 - PNG.len()))); 30];
     for (api, provider, model) in ALL {
         let messages = vec![user(&[image(&large)]), user(&many), user(&[text("?")])];
         let request = request(name(provider, model), messages);
@@ -221,18 +223,27 @@ fn pictures_fit_and_the_newest_stay() {
         assert_eq!(spelled.matches("not shown any more").count(), 11, "{provider}");
     }
     let blind = Facts { images: false, ..Facts::default() };
-    let body = encoded_with(Api::Completions, &request(name("o", "m"), vec![user(&[image("AAAA")])]), &blind);
+    let body = encoded_with(Api::Completions, &request(name("o", "m"), vec![user(&[image(PNG)])]), &blind);
     assert_eq!(body["messages"][0]["content"], "[A picture. You cannot see pictures.]");
 }
 
 #[test]
 fn pictures_that_are_not_there_or_in_no_known_format_are_said_to_be() {
     let blob = json!({"type": "image", "data": "blob:sha256:00", "mimeType": "image/png"});
-    let tiff = json!({"type": "image", "data": "AAAA", "mimeType": "image/tiff"});
+    let tiff = json!({"type": "image", "data": "SUkqAAgA", "mimeType": "image/tiff"});
+    let cut = json!({"type": "image", "data": "iVBORw0KG", "mimeType": "image/png"});
     let file = json!({"type": "file", "url": "x"});
-    let body = encoded(Api::Completions, &request(name("o", "m"), vec![user(&[blob, tiff, file])]));
+    let body = encoded(Api::Completions, &request(name("o", "m"), vec![user(&[blob, tiff, cut, file])]));
     let said = body["messages"][0]["content"].as_str().unwrap();
-    assert_eq!(said.lines().count(), 3, "{said}");
+    assert_eq!(said.lines().count(), 4, "{said}");
+    // What it is counts, not what it is said to be; and not every format takes everything.
+    let gif = request(name("o", "m"), vec![user(&[image("R0lGODlh")])]);
+    let body = encoded(Api::Anthropic, &gif);
+    assert_eq!(body["messages"][0]["content"][0]["source"]["media_type"], "image/gif");
+    assert_eq!(
+        encoded(Api::Gemini, &gif)["contents"][0]["parts"],
+        json!([{"text": "[A picture in a format that cannot be shown.]"}])
+    );
 }
 
 #[test]
@@ -277,6 +288,8 @@ fn no_thinking_over_calls_of_another_model() {
         result("c", "read", false, &[text("r")]),
     ];
     let mut open = Request { thinking: Thinking::High, ..request(asked, messages) };
+    assert_eq!(encoded(Api::Anthropic, &open)["thinking"], Value::Null);
+    open.messages.push(user(&[text("Meanwhile")]));
     assert_eq!(encoded(Api::Anthropic, &open)["thinking"], Value::Null);
     open.messages.push(assistant(&other, &[text("Done.")]));
     open.messages.push(user(&[text("b")]));

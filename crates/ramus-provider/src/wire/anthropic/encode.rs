@@ -6,6 +6,7 @@
 use ramus_model::request::{Request, Thinking, ToolDefinition};
 
 use super::super::history::{Answer, History, Piece, Rules, Thought, Turn};
+use super::super::images::Sight;
 use super::super::json::Json;
 use super::super::{effort, names};
 use crate::models::{Control, Facts};
@@ -16,10 +17,14 @@ const OUTPUT: u64 = 8_192;
 /// The fewest tokens that thinking can be given, and the fewest that must be left for the answer.
 const LEAST: u64 = 1_024;
 
-const RULES: Rules = Rules { keeps: |thought| thought.seal.is_some(), seals_text: false, shows_results: true };
+const RULES: Rules =
+    Rules { keeps: |thought| thought.seal.is_some(), seals_text: false, shows_results: true, sight: Sight::Moving };
 
 pub(crate) fn encode(request: &Request, facts: &Facts) -> Vec<u8> {
-    let history = History::new(request, facts, RULES);
+    let mut history = History::new(request, facts, RULES);
+    if matches!(facts.control, Control::Budget { .. }) {
+        put_thoughts_first(&mut history);
+    }
     let most = request.max_tokens.or(facts.output).unwrap_or(OUTPUT);
     let mut json = Json::for_request(request);
     json.object(|json| {
@@ -50,10 +55,9 @@ fn cached(json: &mut Json) {
 
 /// Messages of alternating roles: neighbours from the user's side are one.
 fn messages(history: &History<'_>, json: &mut Json) {
-    let sides: Vec<&[Turn<'_>]> = history.turns.chunk_by(|a, b| !is_model(a) && !is_model(b)).collect();
-    let users = sides.iter().filter(|side| !side.first().is_some_and(is_model)).count();
+    let users = history.sides().filter(|side| !side.iter().any(Turn::is_model)).count();
     let mut user = 0;
-    for side in sides {
+    for side in history.sides() {
         if let [Turn::Model(pieces)] = side {
             message("assistant", json, |json| pieces.iter().for_each(|piece| block(piece, false, json)));
             continue;
@@ -66,10 +70,6 @@ fn messages(history: &History<'_>, json: &mut Json) {
             }
         });
     }
-}
-
-fn is_model(turn: &Turn<'_>) -> bool {
-    matches!(turn, Turn::Model(_))
 }
 
 fn message(role: &str, json: &mut Json, content: impl FnOnce(&mut Json)) {
@@ -183,13 +183,26 @@ fn thinking(request: &Request, facts: &Facts, history: &History<'_>, most: u64, 
     }
 }
 
-/// Models that are given a budget refuse to think on when the calls that are open were made without a thought, as they are
-/// when another model made them.
+/// Models that are given a budget want thoughts in front of calls. Thoughts that stand elsewhere in a message with calls,
+/// as they do when two messages became one, do not go back.
+fn put_thoughts_first(history: &mut History<'_>) {
+    for turn in &mut history.turns {
+        if let Turn::Model(pieces) = turn
+            && pieces.iter().any(|piece| piece.as_call().is_some())
+            && !matches!(pieces.first(), Some(Piece::Thought(_)))
+        {
+            pieces.retain(|piece| !matches!(piece, Piece::Thought(_)));
+        }
+    }
+}
+
+/// Models that are given a budget refuse to think on when the last calls were made without a thought, as they are when
+/// another model made them.
 fn may_think(history: &History<'_>) -> bool {
-    let last = history.turns.iter().rev().find_map(|turn| match turn {
-        Turn::User(_) => Some(true),
-        Turn::Model(pieces) => Some(matches!(pieces.first(), Some(Piece::Thought(_)))),
-        Turn::Results(_) => None,
-    });
-    last.unwrap_or(true)
+    let last =
+        history.turns.iter().rev().find_map(|turn| if let Turn::Model(pieces) = turn { Some(pieces) } else { None });
+    last.is_none_or(|pieces| {
+        let has_calls = pieces.iter().any(|piece| piece.as_call().is_some());
+        !has_calls || matches!(pieces.first(), Some(Piece::Thought(_)))
+    })
 }

@@ -4,13 +4,18 @@ use ramus_model::json::Raw;
 use ramus_model::request::{Request, ToolDefinition};
 
 use super::super::history::{Answer, Call, History, Piece, Rules, Thought, Turn};
+use super::super::images::Sight;
 use super::super::json::{Json, Text};
 use super::super::{Dialect, effort, names};
 use super::THOUGHTS;
 use crate::models::Facts;
 
-const RULES: Rules =
-    Rules { keeps: |thought| thought_member(thought).is_some(), seals_text: false, shows_results: false };
+const RULES: Rules = Rules {
+    keeps: |thought| thought_member(thought).is_some(),
+    seals_text: false,
+    shows_results: false,
+    sight: Sight::Moving,
+};
 
 pub(crate) fn encode(request: &Request, facts: &Facts, dialect: Dialect) -> Vec<u8> {
     let history = History::new(request, facts, RULES);

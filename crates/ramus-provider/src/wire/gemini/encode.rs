@@ -4,6 +4,7 @@ use ramus_model::json::Raw;
 use ramus_model::request::{Request, Thinking, ToolDefinition};
 
 use super::super::history::{Answer, Call, History, Piece, Rules, Turn};
+use super::super::images::Sight;
 use super::super::json::Json;
 use super::super::{effort, names};
 use crate::models::{Control, Facts};
@@ -11,7 +12,8 @@ use crate::models::{Control, Facts};
 /// What Google documents for calls that another model made: models that check seals let it pass.
 const FOREIGN_CALL: &str = "skip_thought_signature_validator";
 
-const RULES: Rules = Rules { keeps: |thought| !thought.is_redacted, seals_text: true, shows_results: false };
+const RULES: Rules =
+    Rules { keeps: |thought| !thought.is_redacted, seals_text: true, shows_results: false, sight: Sight::Still };
 
 pub(crate) fn encode(request: &Request, facts: &Facts) -> Vec<u8> {
     let history = History::new(request, facts, RULES);
@@ -26,7 +28,7 @@ pub(crate) fn encode(request: &Request, facts: &Facts) -> Vec<u8> {
                 });
             });
         }
-        json.key("contents").array(|json| history.turns.iter().for_each(|turn| content(turn, checks_seals, json)));
+        json.key("contents").array(|json| history.sides().for_each(|side| content(side, checks_seals, json)));
         if !request.tools.is_empty() {
             json.key("tools").array(|json| {
                 json.object(|json| {
@@ -63,18 +65,20 @@ fn configuration(request: &Request, facts: &Facts, json: &mut Json) {
     }
 }
 
-fn content(turn: &Turn<'_>, checks_seals: bool, json: &mut Json) {
-    match turn {
-        Turn::User(pieces) => said("user", json, |json| pieces.iter().for_each(|piece| shown(piece, json))),
-        Turn::Model(pieces) => said("model", json, |json| model(pieces, checks_seals, json)),
-        Turn::Results(answers) => said("user", json, |json| answers.iter().for_each(|answer| result(answer, json))),
-    }
-}
-
-fn said(role: &str, json: &mut Json, parts: impl FnOnce(&mut Json)) {
+/// Results stand first in what comes from the user's side.
+fn content(side: &[Turn<'_>], checks_seals: bool, json: &mut Json) {
+    let role = if side.iter().any(Turn::is_model) { "model" } else { "user" };
     json.object(|json| {
         json.key("role").text(role);
-        json.key("parts").array(parts);
+        json.key("parts").array(|json| {
+            for turn in side {
+                match turn {
+                    Turn::User(pieces) => pieces.iter().for_each(|piece| shown(piece, json)),
+                    Turn::Model(pieces) => model(pieces, checks_seals, json),
+                    Turn::Results(answers) => answers.iter().for_each(|answer| result(answer, json)),
+                }
+            }
+        });
     });
 }
 

@@ -8,7 +8,7 @@ use ramus_model::message::ToolResult;
 use ramus_model::request::Request;
 
 use super::{Answer, Call, Piece, Rules, Thought};
-use crate::wire::images;
+use crate::wire::images::{self, Sight};
 use crate::wire::json::{Text, is_clean};
 use crate::wire::names::{self, CallIds};
 
@@ -18,7 +18,7 @@ const NOTHING: &str = "(no output)";
 /// What must be remembered while messages are read.
 pub(super) struct Reading<'a> {
     request: &'a Request,
-    sees: bool,
+    sight: Sight,
     rules: Rules,
     ids: CallIds,
     /// The calls of the last message that have no result yet: the stored id, the one that goes out, and the tool.
@@ -26,8 +26,8 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(request: &'a Request, sees: bool, rules: Rules) -> Self {
-        Self { request, sees, rules, ids: CallIds::default(), open: Vec::new() }
+    pub(super) fn new(request: &'a Request, sight: Sight, rules: Rules) -> Self {
+        Self { request, sight, rules, ids: CallIds::default(), open: Vec::new() }
     }
 
     pub(super) fn pieces(&mut self, message: &'a Outgoing, is_model: bool) -> Vec<Piece<'a>> {
@@ -50,7 +50,7 @@ impl<'a> Reading<'a> {
             }
             // No format lets a model show pictures.
             "image" if is_model => Some(Piece::Text(Text::Own(Cow::Borrowed("[A picture.]")))),
-            "image" => Some(images::read(part, self.sees)),
+            "image" => Some(images::read(part, self.sight)),
             "thinking" if is_model && is_own => thought(part).filter(self.rules.keeps).map(Piece::Thought),
             "thinking" => None,
             "toolCall" if is_model => self.call(part, "arguments", is_own).map(Piece::Call),

@@ -6,11 +6,16 @@ use ramus_model::json::{Object, Raw};
 use ramus_model::request::{Request, Thinking, ToolDefinition};
 
 use super::super::history::{Answer, History, Piece, Rules, Thought, Turn};
+use super::super::images::Sight;
 use super::super::json::{Json, is_clean};
 use super::super::{Dialect, effort, names};
 use crate::models::{Control, Facts};
 
-const RULES: Rules = Rules { keeps: |thought| item(thought).is_some(), seals_text: false, shows_results: true };
+/// The fewest tokens that an answer can be limited to.
+const FEWEST: u64 = 16;
+
+const RULES: Rules =
+    Rules { keeps: |thought| item(thought).is_some(), seals_text: false, shows_results: true, sight: Sight::Moving };
 
 pub(crate) fn encode(request: &Request, facts: &Facts, dialect: Dialect) -> Vec<u8> {
     let history = History::new(request, facts, RULES);
@@ -27,7 +32,7 @@ pub(crate) fn encode(request: &Request, facts: &Facts, dialect: Dialect) -> Vec<
             json.key("tools").array(|json| request.tools.iter().for_each(|tool| definition(tool, json)));
         }
         if let Some(most) = request.max_tokens {
-            json.key("max_output_tokens").number(most);
+            json.key("max_output_tokens").number(most.max(FEWEST));
         }
         reasoning(request, facts, json);
         if let Some(key) = request.cache_key.as_ref().filter(|_| dialect == Dialect::Original) {
