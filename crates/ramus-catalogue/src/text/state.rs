@@ -16,8 +16,6 @@ pub struct Backlog {
     pub end: u64,
     /// What its row says about the file.
     pub stamp: Vec<u8>,
-    /// Whether it is a fork.
-    pub is_fork: bool,
     /// What is indexed of it, if anything is.
     pub indexed: Option<TextState>,
 }
@@ -54,7 +52,7 @@ impl Held<'_> {
     pub fn text_backlog(&self) -> Result<Vec<Backlog>, CatalogueError> {
         self.read(|connection| {
             let mut statement = connection.prepare(
-                "SELECT session.file, name, session.generation, known_end, stamp, forked_session IS NOT NULL,
+                "SELECT session.file, name, session.generation, known_end, stamp,
                         text.generation, text.read_end, text.sum, text.is_damaged
                      FROM session LEFT JOIN text ON text.file = session.file
                      WHERE residence <> 0 AND unreadable IS NULL
@@ -68,8 +66,7 @@ impl Held<'_> {
                     generation: row.get(2)?,
                     end: row.get::<_, i64>(3)?.cast_unsigned(),
                     stamp: row.get(4)?,
-                    is_fork: row.get(5)?,
-                    indexed: TextState::read(row, 6)?,
+                    indexed: TextState::read(row, 5)?,
                 })
             })?;
             backlog.collect()

@@ -211,7 +211,11 @@ impl<'e> Reader<'e> {
         // Without the sum of what came before there is none of the whole, unless all of it is read.
         let before = from.and(file.indexed).and_then(|state| Some((state.end, bytes_in(state.sum?))));
         let bytes_sum = sum_of_bytes(&session, &location, before.unwrap_or_default(), file.end)?;
-        // Reading may have shown what opening did not.
+        // Damage behind the end that the row knows is no business of this text, and may be a write that is under way.
+        if session.log().is_damaged() && session.log().end() != file.end {
+            return Err(Stop::Behind);
+        }
+        // Reading may have shown what opening did not, this time or, in the same generation, before.
         let is_damaged =
             session.log().is_damaged() || from.is_some() && file.indexed.is_some_and(|state| state.is_damaged);
         self.send(Step::Finish { end: file.end, sum: Some(joined(bytes_sum, spots_sum)), is_damaged })
@@ -280,14 +284,17 @@ impl<'e> Reader<'e> {
 /// entries are called, and which of them are shown, depends on its origin too.
 fn resumes_at(file: &Backlog, session: &Session, at: &Location, spots: &[Spot]) -> Result<Option<u64>, Stop> {
     let Some(state) = file.indexed.filter(|state| state.end <= file.end) else { return Ok(None) };
+    // What was damaged may be whole now without a byte having changed up to there: someone was writing when it was read, or
+    // it is a fork, or only the sidecar said so. What was not read to its end goes on; it is judged when it is.
+    let is_partial = state.sum.is_none();
+    if state.is_damaged && !is_partial {
+        return Ok(None);
+    }
     if state.generation == file.generation {
         return Ok(Some(state.end));
     }
     let Some(sum) = state.sum else { return Ok(None) };
-    // What was damaged may be whole now, without a byte before the end having changed.
-    let may_heal = state.is_damaged && (file.is_fork || state.end < file.end);
-    let is_same = !may_heal
-        && joined(bytes_in(sum), sum_of_spots(spots, state.end)) == sum
+    let is_same = joined(bytes_in(sum), sum_of_spots(spots, state.end)) == sum
         && sum_of_bytes(session, at, (0, 0), state.end)? == bytes_in(sum);
     Ok(is_same.then_some(state.end))
 }
