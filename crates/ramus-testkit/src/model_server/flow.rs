@@ -31,8 +31,18 @@ enum Stop {
 /// How a body left.
 pub(super) struct Sent {
     pub(super) outcome: Outcome,
-    /// Whether the connection can be used again.
-    pub(super) reusable: bool,
+    pub(super) after: After,
+}
+
+/// What becomes of a connection after an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum After {
+    /// It can be used again.
+    Open,
+    /// It is closed.
+    Close,
+    /// It is reset.
+    Reset,
 }
 
 impl Flow {
@@ -82,18 +92,14 @@ impl Flow {
                 () = inbox.closed() => None,
             }
         };
-        match ending {
-            None => Sent { outcome: Outcome::ClosedEarly(sent), reusable: false },
-            Some(None) => Sent { outcome: Outcome::Whole, reusable: true },
-            Some(Some(Stop::End)) => Sent { outcome: Outcome::Broken, reusable: true },
-            Some(Some(Stop::Reset)) => {
-                // Without time to linger, closing a socket resets the connection.
-                let outcome =
-                    writer.as_ref().set_zero_linger().map_or(Outcome::ClosedEarly(sent), |()| Outcome::Broken);
-                Sent { outcome, reusable: false }
-            }
-            Some(Some(_)) => Sent { outcome: Outcome::Broken, reusable: false },
-        }
+        let (outcome, after) = match ending {
+            None => (Outcome::ClosedEarly(sent), After::Close),
+            Some(None) => (Outcome::Whole, After::Open),
+            Some(Some(Stop::End)) => (Outcome::Broken, After::Open),
+            Some(Some(Stop::Reset)) => (Outcome::Broken, After::Reset),
+            Some(Some(Stop::Cut | Stop::Stall(_))) => (Outcome::Broken, After::Close),
+        };
+        Sent { outcome, after }
     }
 
     /// Sends chunk after chunk, and returns what stopped it for good.

@@ -14,6 +14,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
+use super::flow::After;
 use super::format::Format;
 use super::http::{self, Inbox};
 use super::illegal::Illegal;
@@ -184,28 +185,35 @@ async fn converse(stream: TcpStream, shared: &Shared) -> io::Result<()> {
             (number, routed.answer)
         };
         shared.changed.notify_all();
-        let reusable = send(&mut writer, &mut inbox, answer, |outcome| shared.settle(number, outcome)).await?;
-        if !reusable || request.closes() {
-            break;
+        let after = send(&mut writer, &mut inbox, answer, |outcome| shared.settle(number, outcome)).await?;
+        match after {
+            After::Open if !request.closes() => {}
+            After::Open | After::Close => break,
+            After::Reset => {
+                // Without time to linger closing is a reset, unless the end of what was written is announced first.
+                writer.as_ref().set_zero_linger()?;
+                writer.forget();
+                break;
+            }
         }
     }
     Ok(())
 }
 
-/// Sends an answer, says how that went, and returns whether the connection can be used again.
+/// Sends an answer, says how that went, and returns what becomes of the connection.
 async fn send(
     writer: &mut tokio::net::tcp::OwnedWriteHalf,
     inbox: &mut Inbox,
     answer: Answer,
     settle: impl Fn(Outcome),
-) -> io::Result<bool> {
+) -> io::Result<After> {
     match answer {
         Answer::Whole { status, content_type, headers, body } => {
             let mut bytes = http::head(status, content_type, Some(body.len()), &headers).into_bytes();
             bytes.extend_from_slice(body.as_bytes());
             let written = writer.write_all(&bytes).await;
             settle(if written.is_ok() { Outcome::Whole } else { Outcome::ClosedEarly(0) });
-            written.map(|()| true)
+            written.map(|()| After::Open)
         }
         Answer::Stream { content_type, flow } => {
             let cache = ("cache-control", "no-cache".to_owned());
@@ -216,7 +224,7 @@ async fn send(
             }
             let sent = flow.send(writer, inbox).await;
             settle(sent.outcome);
-            Ok(sent.reusable)
+            Ok(sent.after)
         }
     }
 }

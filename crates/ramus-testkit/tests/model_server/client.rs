@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How a body ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Ended {
+pub(crate) enum Ended {
     /// As HTTP says it must.
     Whole,
     /// The connection was closed in the middle.
@@ -25,33 +25,33 @@ pub enum Ended {
 
 /// An answer.
 #[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub headers: Vec<(String, String)>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
     /// The body as its chunks came, or in one.
-    pub chunks: Vec<Vec<u8>>,
-    pub ended: Ended,
+    pub(crate) chunks: Vec<Vec<u8>>,
+    pub(crate) ended: Ended,
 }
 
 impl Answer {
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         self.chunks.concat()
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.bytes()).unwrap()
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes()).unwrap()
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// Returns the events: their names and data.
-    pub fn events(&self) -> Vec<(String, Value)> {
+    pub(crate) fn events(&self) -> Vec<(String, Value)> {
         let text = self.text().replace("\r\n", "\n");
         assert!(text.ends_with("\n\n"), "the last event is not whole: {text:?}");
         text.split_terminator("\n\n")
@@ -65,16 +65,16 @@ impl Answer {
 }
 
 /// A connection.
-pub struct Connection {
+pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
 }
 
 impl Connection {
-    pub fn open(server: &ModelServer) -> Self {
+    pub(crate) fn open(server: &ModelServer) -> Self {
         Self::at(&server.address().to_string())
     }
 
-    pub fn at(address: &str) -> Self {
+    pub(crate) fn at(address: &str) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -82,12 +82,12 @@ impl Connection {
     }
 
     /// Waits no longer than this for bytes.
-    pub fn impatient(self, patience: Duration) -> Self {
+    pub(crate) fn impatient(self, patience: Duration) -> Self {
         self.stream.get_ref().set_read_timeout(Some(patience)).unwrap();
         self
     }
 
-    pub fn send(&mut self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) {
+    pub(crate) fn send(&mut self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) {
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let chunked = headers.contains("Transfer-Encoding");
         let length = if chunked { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
@@ -95,7 +95,7 @@ impl Connection {
         self.stream.get_mut().write_all(&[head.as_bytes(), body].concat()).unwrap();
     }
 
-    pub fn answer(&mut self) -> Answer {
+    pub(crate) fn answer(&mut self) -> Answer {
         let mut line = String::new();
         self.stream.read_line(&mut line).unwrap();
         let status = line.split(' ').nth(1).unwrap_or_else(|| panic!("no answer: {line:?}")).parse().unwrap();
@@ -144,7 +144,7 @@ impl Connection {
 }
 
 /// Returns where a format is asked, and with which headers.
-pub fn door(format: Format) -> (&'static str, Vec<(&'static str, &'static str)>) {
+pub(crate) fn door(format: Format) -> (&'static str, Vec<(&'static str, &'static str)>) {
     let json = ("Content-Type", "application/json");
     match format {
         Format::Chat => ("/v1/chat/completions", vec![json, ("Authorization", "Bearer key")]),
@@ -157,7 +157,7 @@ pub fn door(format: Format) -> (&'static str, Vec<(&'static str, &'static str)>)
 }
 
 /// Returns the smallest legal request.
-pub fn question(format: Format, text: &str) -> Value {
+pub(crate) fn question(format: Format, text: &str) -> Value {
     match format {
         Format::Chat => json!({"model": "m", "stream": true, "stream_options": {"include_usage": true},
                                "messages": [{"role": "user", "content": text}]}),
@@ -172,14 +172,14 @@ pub fn question(format: Format, text: &str) -> Value {
 }
 
 /// Asks on a connection of its own.
-pub fn ask(server: &ModelServer, format: Format, body: &Value) -> Answer {
+pub(crate) fn ask(server: &ModelServer, format: Format, body: &Value) -> Answer {
     let mut connection = Connection::open(server);
     ask_on(&mut connection, format, body);
     connection.answer()
 }
 
 /// Sends a request.
-pub fn ask_on(connection: &mut Connection, format: Format, body: &Value) {
+pub(crate) fn ask_on(connection: &mut Connection, format: Format, body: &Value) {
     let (path, headers) = door(format);
     connection.send("POST", path, &headers, body.to_string().as_bytes());
 }

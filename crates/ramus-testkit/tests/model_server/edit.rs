@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Returns `body` with the value at `pointer` replaced, or put there.
-pub fn set(body: &Value, pointer: &str, value: impl Into<Value>) -> Value {
+pub(crate) fn set(body: &Value, pointer: &str, value: impl Into<Value>) -> Value {
     let mut body = body.clone();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     match body.pointer_mut(parent).unwrap_or_else(|| panic!("{pointer} has no parent")) {
@@ -17,7 +17,7 @@ pub fn set(body: &Value, pointer: &str, value: impl Into<Value>) -> Value {
 }
 
 /// Returns `body` without what is at `pointer`.
-pub fn without(body: &Value, pointer: &str) -> Value {
+pub(crate) fn without(body: &Value, pointer: &str) -> Value {
     let mut body = body.clone();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     match body.pointer_mut(parent).unwrap() {
@@ -29,7 +29,7 @@ pub fn without(body: &Value, pointer: &str) -> Value {
 }
 
 /// Returns `body` with `value` put in front of what is at `pointer`, in a list.
-pub fn before(body: &Value, pointer: &str, value: Value) -> Value {
+pub(crate) fn before(body: &Value, pointer: &str, value: Value) -> Value {
     let mut body = body.clone();
     let (parent, index) = pointer.rsplit_once('/').unwrap();
     body.pointer_mut(parent).unwrap().as_array_mut().unwrap().insert(index.parse().unwrap(), value);
@@ -37,14 +37,14 @@ pub fn before(body: &Value, pointer: &str, value: Value) -> Value {
 }
 
 /// Returns `body` with `value` at the end of the list at `pointer`.
-pub fn push(body: &Value, pointer: &str, value: Value) -> Value {
+pub(crate) fn push(body: &Value, pointer: &str, value: Value) -> Value {
     let mut body = body.clone();
     body.pointer_mut(pointer).unwrap().as_array_mut().unwrap().push(value);
     body
 }
 
 /// Returns `body` with two neighbours of a list swapped: the one at `pointer` and the next.
-pub fn swapped(body: &Value, pointer: &str) -> Value {
+pub(crate) fn swapped(body: &Value, pointer: &str) -> Value {
     let mut body = body.clone();
     let (parent, index) = pointer.rsplit_once('/').unwrap();
     let index: usize = index.parse().unwrap();
@@ -53,7 +53,7 @@ pub fn swapped(body: &Value, pointer: &str) -> Value {
 }
 
 /// Returns every pointer into `body`, with what is there.
-pub fn pointers(body: &Value) -> Vec<(String, &Value)> {
+pub(crate) fn pointers(body: &Value) -> Vec<(String, &Value)> {
     let mut open = vec![(String::new(), body)];
     let mut found = Vec::new();
     while let Some((pointer, value)) = open.pop() {

@@ -10,7 +10,7 @@ use ramus_testkit::random::Random;
 const MODEL: &str = "gemini-3-pro";
 
 /// How many histories of each format.
-const HISTORIES: u64 = 1_500;
+const HISTORIES: u64 = 500;
 
 fn hold(format: Format) {
     let (mut mutants, mut names) = (0, std::collections::BTreeMap::<&str, usize>::new());

@@ -3,7 +3,7 @@
 use ramus_testkit::random::Random;
 
 /// One step of a history. User and model take turns; results answer all calls of the step before.
-pub enum Step {
+pub(crate) enum Step {
     /// The user speaks, perhaps with pictures.
     User { texts: Vec<String>, images: usize },
     /// The model answers.
@@ -14,14 +14,14 @@ pub enum Step {
 
 /// A call and its result.
 #[derive(Clone)]
-pub struct Call {
-    pub id: String,
-    pub name: &'static str,
-    pub result: String,
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) name: &'static str,
+    pub(crate) result: String,
 }
 
 /// Makes a legal history, which ends with something for the model to answer.
-pub fn history(random: &mut Random) -> Vec<Step> {
+pub(crate) fn history(random: &mut Random) -> Vec<Step> {
     let mut steps = vec![user(random)];
     let mut number = 0;
     for turn in 0..=random.below(4) {

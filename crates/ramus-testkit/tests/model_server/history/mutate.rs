@@ -9,7 +9,7 @@ use crate::edit::{before, pointers, push, set, swapped, without};
 type Mutants = Vec<(&'static str, Value)>;
 
 /// Returns every body one step away.
-pub fn mutants(format: Format, body: &Value) -> Mutants {
+pub(crate) fn mutants(format: Format, body: &Value) -> Mutants {
     let mut mutants = Mutants::new();
     for (pointer, value) in pointers(body) {
         let place = Place { body, pointer: &pointer, value };
@@ -151,8 +151,8 @@ fn responses(place: &Place<'_>, mutants: &mut Mutants) {
         mutants.push(("a call has the wrong kind of id", place.set_in("id", "call_1")));
         mutants.push(("arguments are an object", place.set_in("arguments", json!({}))));
         mutants.push(("arguments are torn", place.set_in("arguments", "{\"a")));
-        if place.next().is_some_and(|next| next["type"] == "function_call_output") {
-            mutants.push(("a call comes behind a result", swapped(place.body, place.pointer)));
+        if place.next().is_some_and(|next| next["output"].is_string() && next["call_id"] == place.value["call_id"]) {
+            mutants.push(("a call comes behind its result", swapped(place.body, place.pointer)));
         }
     }
     if place.has("type", "reasoning") {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::generate::{Call, Step};
 
 /// Returns a request with this history.
-pub fn body(format: Format, model: &str, history: &[Step]) -> Value {
+pub(crate) fn body(format: Format, model: &str, history: &[Step]) -> Value {
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
     let names = ["bash", "read"];
     match format {

@@ -143,7 +143,8 @@ fn thoughts() {
     strikes(Rule::Seal, &set(&legal, "/messages/1/content/0/signature", seal::thinking("other", "hm")));
     strikes(Rule::Seal, &set(&legal, "/messages/1/content/1/data", seal::redacted("other", "secret")));
     strikes(Rule::Seal, &set(&legal, "/model", "other"));
-    strikes(Rule::ThoughtPlace, &swapped(&legal, "/messages/1/content/1"));
+    let single = without(&legal, "/messages/1/content/1");
+    breaks(Anthropic, Rule::ThoughtPlace, &single, &swapped(&single, "/messages/1/content/0"));
     strikes(Rule::ThoughtPlace, &{
         let first = without(&legal, "/messages/1/content/0");
         without(&first, "/messages/1/content/0")
