@@ -62,7 +62,7 @@ impl Flow {
                 ends = at.iter().copied().filter(|at| *at < body.len()).chain([body.len()]).collect();
             }
             Some(Fault::Pieces(size)) => {
-                ends = (0..body.len()).step_by((*size).max(1)).skip(1).chain([body.len()]).collect()
+                ends = (0..body.len()).step_by((*size).max(1)).skip(1).chain([body.len()]).collect();
             }
             _ => {}
         }

@@ -59,10 +59,10 @@ pub(crate) fn pointers(body: &Value) -> Vec<(String, &Value)> {
     while let Some((pointer, value)) = open.pop() {
         match value {
             Value::Object(object) => {
-                open.extend(object.iter().map(|(name, value)| (format!("{pointer}/{name}"), value)))
+                open.extend(object.iter().map(|(name, value)| (format!("{pointer}/{name}"), value)));
             }
             Value::Array(list) => {
-                open.extend(list.iter().enumerate().map(|(index, value)| (format!("{pointer}/{index}"), value)))
+                open.extend(list.iter().enumerate().map(|(index, value)| (format!("{pointer}/{index}"), value)));
             }
             _ => {}
         }

@@ -202,7 +202,7 @@ fn a_stream_can_fail_in_the_way_of_its_format() {
         match format {
             Format::Chat => assert!(data["error"]["message"].is_string()),
             Format::Responses => {
-                assert_eq!((name.as_str(), &data["response"]["status"]), ("response.failed", &json!("failed")))
+                assert_eq!((name.as_str(), &data["response"]["status"]), ("response.failed", &json!("failed")));
             }
             Format::Anthropic => {
                 assert_eq!((name.as_str(), &data["error"]["type"]), ("error", &json!("overloaded_error")));

@@ -30,7 +30,6 @@ fn hold(format: Format) {
     }
     assert!(mutants > HISTORIES as usize * 20, "{mutants} mutants are too few");
     assert!(names.values().all(|count| *count > 50), "a mutation is almost never tried: {names:?}");
-    println!("{}: {HISTORIES} histories, {mutants} mutants of {} kinds, 0 survivors", format.name(), names.len());
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn settings() {
     strikes(Rule::Part, &set(&legal, "/system/0/type", "image"));
     strikes(Rule::Setting, &set(&legal, "/system/0/cache_control/type", "forever"));
     strikes(Rule::Setting, &set(&legal, "/system/0/cache_control/ttl", "2h"));
-    let mut points = legal.clone();
+    let mut points = legal;
     for pointer in ["/tools/0", "/tools/1", "/messages/0/content/0"] {
         points = set(&points, &format!("{pointer}/cache_control"), json!({"type": "ephemeral"}));
     }
