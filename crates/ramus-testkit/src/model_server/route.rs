@@ -56,7 +56,10 @@ fn asked_for(path: &str) -> Option<(Format, &str)> {
         "/v1/chat/completions" => (Format::Chat, ""),
         "/v1/responses" => (Format::Responses, ""),
         "/v1/messages" => (Format::Anthropic, ""),
-        _ => (Format::Gemini, path.strip_prefix("/v1beta/models/")?.strip_suffix(":streamGenerateContent")?),
+        _ => {
+            let path = path.strip_prefix("/v1beta/models/").or_else(|| path.strip_prefix("/v1/models/"))?;
+            (Format::Gemini, path.strip_suffix(":streamGenerateContent")?)
+        }
     })
 }
 

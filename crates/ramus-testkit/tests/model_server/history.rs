@@ -9,13 +9,14 @@ use ramus_testkit::random::Random;
 
 const MODEL: &str = "gemini-3-pro";
 
-/// How many histories of each format.
-const HISTORIES: u64 = 500;
+/// How many histories of each format, unless `RAMUS_HISTORIES` says otherwise.
+const HISTORIES: usize = 150;
 
 fn hold(format: Format) {
+    let histories = std::env::var("RAMUS_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(HISTORIES);
     let (mut mutants, mut names) = (0, std::collections::BTreeMap::<&str, usize>::new());
-    for seed in 0..HISTORIES {
-        let history = generate::history(&mut Random::new(seed));
+    for seed in 0..histories {
+        let history = generate::history(&mut Random::new(seed as u64));
         let body = render::body(format, MODEL, &history);
         if let Err(error) = judge::body(format, MODEL, &body) {
             panic!("seed {seed}: {error}\n{body:#}");
@@ -28,8 +29,8 @@ fn hold(format: Format) {
             *names.entry(name).or_default() += 1;
         }
     }
-    assert!(mutants > HISTORIES as usize * 20, "{mutants} mutants are too few");
-    assert!(names.values().all(|count| *count > 50), "a mutation is almost never tried: {names:?}");
+    assert!(mutants > histories * 20, "{mutants} mutants are too few");
+    assert!(names.values().all(|count| *count > 20), "a mutation is almost never tried: {names:?}");
 }
 
 #[test]

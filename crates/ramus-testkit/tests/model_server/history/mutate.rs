@@ -273,7 +273,7 @@ fn gemini(place: &Place<'_>, mutants: &mut Mutants) {
         mutants.push(("a text is empty", place.set("")));
     }
     if place.is("inlineData") {
-        mutants.push(("an image is torn", place.set_in("data", "iVBORw0KGgo")));
+        mutants.push(("an image is torn", place.set_in("data", "iVBORw0KGgo!")));
         mutants.push(("an image is of no type", place.set_in("mimeType", "image/gif")));
     }
     if place.is("parameters") {

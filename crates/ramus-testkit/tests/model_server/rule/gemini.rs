@@ -143,6 +143,20 @@ fn images() {
     strikes(Rule::ImageSize, &set(&legal, &format!("{image}/data"), large_png(5 << 20)));
 }
 
+/// Google's own client sends bytes in the other alphabet.
+#[test]
+fn bytes_may_be_spelt_either_way() {
+    let legal = legal();
+    let signature = "/contents/1/parts/1/thoughtSignature";
+    let other =
+        |text: &Value| text.as_str().unwrap().replace('+', "-").replace('/', "_").trim_end_matches('=').to_owned();
+    let spelt = set(&legal, signature, other(legal.pointer(signature).unwrap()));
+    let image = "/contents/0/parts/1/inlineData/data";
+    let spelt = set(&spelt, image, other(legal.pointer(image).unwrap()));
+    assert_ne!(spelt, legal);
+    breaks(Gemini, Rule::ImageData, &spelt, &set(&spelt, image, "iVBORw0KGgo!"));
+}
+
 #[test]
 fn names_may_be_spelt_either_way() {
     let contents = json!([

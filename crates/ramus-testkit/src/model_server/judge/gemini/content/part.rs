@@ -114,7 +114,7 @@ impl Parts<'_> {
         match member(part, "thoughtSignature") {
             None => Ok(false),
             Some(Value::String(signature)) if NO_SIGNATURE.contains(&signature.as_str()) => Ok(true),
-            Some(Value::String(signature)) if seal::is_thought(self.model, signature) => Ok(true),
+            Some(Value::String(signature)) if seal::is_thought(self.model, &standard(signature)) => Ok(true),
             Some(Value::String(_)) => illegal(Rule::Seal, "Corrupted thought signature."),
             Some(value) => {
                 illegal(Rule::Shape, format!("Invalid value at '{path}.thought_signature' (TYPE_BYTES), {value}"))
@@ -131,7 +131,7 @@ impl Parts<'_> {
                 format!("Invalid value at '{path}.inline_data': mime_type and data are required"),
             );
         };
-        self.images.admit(media_type, data, IMAGES).or_else(|fault| {
+        self.images.admit(media_type, &standard(data), IMAGES).or_else(|fault| {
             let message = match fault.rule {
                 Rule::ImageType => format!("Unsupported MIME type: {media_type}. {}", fault.message),
                 Rule::ImageData => {
@@ -142,6 +142,13 @@ impl Parts<'_> {
             illegal(fault.rule, message)
         })
     }
+}
+
+/// Spells base64 in the usual way. Bytes may also come in the alphabet for addresses, and without padding.
+fn standard(base64: &str) -> String {
+    let mut standard = base64.trim_end_matches('=').replace('-', "+").replace('_', "/");
+    standard.extend(std::iter::repeat_n('=', (4 - standard.len() % 4) % 4));
+    standard
 }
 
 fn call<'a>(path: &str, value: &'a Value) -> Result<Kind<'a>, Illegal> {
