@@ -104,14 +104,22 @@ impl Flow {
 
     /// Sends chunk after chunk, and returns what stopped it for good.
     async fn chunks(&self, writer: &mut OwnedWriteHalf, sent: &mut usize) -> io::Result<Option<Stop>> {
+        let stop = self.stop.map(|(at, _)| at);
+        let at_once = matches!(self.stop, Some((_, Stop::Reset))) && self.pause.is_zero();
+        let mut framed = Vec::new();
         for end in std::iter::once(0).chain(self.ends.iter().copied()) {
             let chunk = self.body.get(*sent..end).unwrap_or_default();
             if !chunk.is_empty() {
-                let mut framed = format!("{:x}\r\n", chunk.len()).into_bytes();
+                framed.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
                 framed.extend_from_slice(chunk);
                 framed.extend_from_slice(b"\r\n");
-                writer.write_all(&framed).await?;
                 *sent = end;
+                // A reset takes back what the kernel holds, and it holds many small packets. One large one goes at once.
+                if at_once && Some(end) != stop {
+                    continue;
+                }
+                writer.write_all(&framed).await?;
+                framed.clear();
                 if self.pause.is_zero() {
                     // Others may read what came, so that chunks arrive apart.
                     tokio::task::yield_now().await;
