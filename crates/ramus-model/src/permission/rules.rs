@@ -43,15 +43,12 @@ pub fn rules_from_json(value: &Value) -> Result<Vec<Rule>, RuleError> {
 
 /// Writes rules as a list.
 pub fn rules_to_json(rules: &[Rule]) -> Value {
-    let rule = |rule: &Rule| {
-        serde_json::json!({"permission": rule.permission, "pattern": rule.pattern, "action": rule.action.to_string()})
-    };
+    let rule = |rule: &Rule| serde_json::json!({"permission": rule.permission, "pattern": rule.pattern, "action": rule.action.to_string()});
     Value::Array(rules.iter().map(rule).collect())
 }
 
 fn rule_from(index: usize, value: &Value) -> Result<Rule, RuleError> {
-    serde_json::from_value(value.clone())
-        .map_err(|error| RuleError::NotARule { index, reason: error.to_string() })
+    serde_json::from_value(value.clone()).map_err(|error| RuleError::NotARule { index, reason: error.to_string() })
 }
 
 fn table_from(table: &Map<String, Value>) -> Result<Vec<Rule>, RuleError> {

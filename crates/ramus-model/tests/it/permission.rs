@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use ramus_model::permission::{
-    ANY, Action, Approval, Because, Covered, Layer, Permissions, Question, Rule, RuleError, Scope, WORD, covers, decide,
-    rules_from_json, rules_to_json, touches,
+    ANY, Action, Approval, Because, Covered, Layer, Permissions, Question, Rule, RuleError, Scope, WORD, covers,
+    decide, rules_from_json, rules_to_json, touches,
 };
 use serde_json::json;
 

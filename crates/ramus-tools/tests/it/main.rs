@@ -1,0 +1,6 @@
+//! What the tools promise, tested through their public interface.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
+
+mod oracle;
+mod shell;
