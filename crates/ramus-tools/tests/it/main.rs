@@ -2,5 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
 
+mod files;
 mod oracle;
+mod processes;
 mod shell;
