@@ -9,7 +9,7 @@ mod grant;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use landlock::{
@@ -31,6 +31,38 @@ pub struct Policy {
     pub writable: Vec<PathBuf>,
     /// Places that can neither be read nor written, even inside one that can.
     pub hidden: Vec<PathBuf>,
+}
+
+/// Where people keep credentials, in their home.
+const SECRETS: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".pgpass",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".config/gh",
+    ".config/gcloud",
+    ".password-store",
+    ".mozilla",
+    ".cargo/credentials.toml",
+];
+
+impl Policy {
+    /// Makes the usual policy: the workspace and temporary files can be written, and what people keep secret is hidden, as is
+    /// the home of ramus.
+    pub fn usual(workspace: &Path, home: &Path, ramus: &Path) -> Self {
+        let hidden = SECRETS.iter().map(|secret| home.join(secret)).filter(|secret| secret.exists());
+        Self {
+            writable: vec![workspace.to_owned(), "/tmp".into(), "/var/tmp".into()],
+            hidden: hidden.chain([ramus.to_owned()]).collect(),
+        }
+    }
 }
 
 /// Whether commands are kept in bounds.

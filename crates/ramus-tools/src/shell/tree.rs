@@ -264,7 +264,7 @@ impl<'t> Walk<'_, 't, '_> {
                 "[" | "]" | "[[" | "]]" | "!" | "=" | "==" | "!=" | "-a" | "-o" => {}
                 "=~" | "&&" | "||" | "<" | ">" | "(" | ")" if double => {}
                 "test_operator" if matches!(text.as_str(), "-v" | "-R") => {
-                    self.reading.doubt(format!("{text} in a test"))
+                    self.reading.doubt(format!("{text} in a test"));
                 }
                 "test_operator" if double && is_arithmetic(&text) => self.reading.doubt(format!("{text} in [[ ]]")),
                 "test_operator" => {}

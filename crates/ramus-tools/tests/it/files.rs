@@ -107,7 +107,7 @@ fn a_link_that_is_swapped_meanwhile_leads_nowhere() {
     symlink("real", work.join("door")).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let swapper = {
-        let (stop, work, evil) = (Arc::clone(&stop), work.clone(), world.home.path().join("evil"));
+        let (stop, work, evil) = (Arc::clone(&stop), work, world.home.path().join("evil"));
         std::thread::spawn(move || {
             let mut swaps = 0_u64;
             while !stop.load(Ordering::Relaxed) {

@@ -164,3 +164,126 @@ fn redirections_are_writes() {
     let question = &read("echo x > a").questions("echo x > a")[1];
     assert_eq!((question.permission.as_str(), question.subjects.as_slice()), ("write", &["a".to_owned()][..]));
 }
+
+/// Pieces of command lines: what separates, quotes, expands, redirects and groups, and a few words.
+const PIECES: &[&str] = &[
+    " ",
+    " ",
+    " ",
+    " ",
+    "\n",
+    ";",
+    "&",
+    "&&",
+    "||",
+    "|",
+    "|&",
+    "(",
+    ")",
+    "{ ",
+    "; }",
+    "\"",
+    "'",
+    "`",
+    "$(",
+    ")",
+    "<(",
+    ">(",
+    "$x",
+    "${x}",
+    "${x:-",
+    "}",
+    "$((",
+    "))",
+    "$'",
+    "$\"",
+    "\\",
+    "\\\n",
+    "#",
+    " #",
+    "=",
+    "x=1 ",
+    "x=",
+    "a=(",
+    "[",
+    "]",
+    "[[ ",
+    " ]]",
+    "[ ",
+    " ]",
+    "!",
+    "! ",
+    "<",
+    ">",
+    ">f",
+    "2>&1",
+    "<<E\n",
+    "\nE\n",
+    "<<<",
+    "*",
+    "?",
+    "~",
+    "{a,b}",
+    "alpha",
+    "bravo",
+    "alpha",
+    "bravo ",
+    " charlie",
+    "ls",
+    "echo ",
+    "eval ",
+    "env ",
+    "sh -c ",
+    "time ",
+    "if ",
+    "; then ",
+    "; fi",
+    "for i in ",
+    "; do ",
+    "; done",
+    "while ",
+    "case a in a) ",
+    ";; esac",
+    "f() ",
+    "function f ",
+    "f",
+    "exec ",
+    "command ",
+    "-x",
+    "--",
+    "$",
+    "$@",
+    "\t",
+    "coproc ",
+    "trap ",
+    " EXIT",
+    "-exec ",
+    "find . ",
+    "\\;",
+    "xargs ",
+    "unset ",
+    "export ",
+    "local ",
+    "true",
+];
+
+#[test]
+fn random_commands_are_no_exception() {
+    let cases: usize = std::env::var("RAMUS_ORACLE_CASES").map_or(400, |cases| cases.parse().unwrap());
+    let mut state: u64 = std::env::var("RAMUS_ORACLE_SEED").map_or(1, |seed| seed.parse().unwrap());
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let mut all = Vec::new();
+    while all.len() < cases {
+        let command: String = (0..2 + next(9)).map(|_| PIECES[next(PIECES.len())]).collect();
+        // What is unclear is asked about whatever it runs.
+        if read(&command).unclear.is_none() {
+            all.push(command);
+        }
+    }
+    let (leaks, ran, _) = leaks(&all, read);
+    println!("{cases} commands, {ran} ran a canary");
+    assert!(leaks.is_empty(), "{}", leaks.join("\n"));
+}
