@@ -59,7 +59,7 @@ impl Oracle {
         fs::write(&log, "").unwrap();
         let place = tempfile::tempdir_in(self.directory.path()).unwrap();
         for name in CANARIES {
-            fs::hard_link(self.bin().join(name), place.path().join(name)).unwrap();
+            fs::copy(self.bin().join(name), place.path().join(name)).unwrap();
         }
         fs::write(place.path().join("name"), "alpha").unwrap();
         let limited = ["/usr/bin/timeout", "-s", "KILL", "2", "/bin/bash", "-c", command];
