@@ -32,6 +32,7 @@ mod line;
 mod log;
 pub mod message;
 pub mod migrate;
+pub mod permission;
 mod project;
 pub mod repair;
 pub mod request;

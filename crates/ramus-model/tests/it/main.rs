@@ -10,6 +10,7 @@ mod delta;
 mod generate;
 mod json;
 mod migrate;
+mod permission;
 mod repair;
 mod search;
 mod segment;
