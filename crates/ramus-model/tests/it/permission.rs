@@ -103,7 +103,7 @@ proptest! {
 
     #[test]
     fn the_last_rule_that_matches_decides(permissions in any_permissions(), subject in "[ab ]{0,4}") {
-        let last = permissions.rules().filter(|(_, rule)| naive_match(&rule.pattern, &subject)).last();
+        let last = permissions.rules().rev().find(|(_, rule)| naive_match(&rule.pattern, &subject));
         prop_assert_eq!(action(&permissions, &[], &subject), last.map_or(Action::Ask, |(_, rule)| rule.action));
     }
 

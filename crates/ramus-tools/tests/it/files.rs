@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use ramus_tools::tool::bash::Settings;
 use ramus_tools::{Cancel, Outcome, Refusal, Tool, Workspace, tools};
+use rustix::fs::{CWD, RenameFlags};
 use serde_json::{Value, json};
 
 /// A workspace, something secret beside it, and the tools.
@@ -100,6 +101,9 @@ fn a_link_that_is_swapped_meanwhile_leads_nowhere() {
     let world = World::new();
     let work = world.work();
     fs::create_dir_all(work.join("real")).unwrap();
+    fs::create_dir_all(work.join("room")).unwrap();
+    fs::write(work.join("room/file"), "mine").unwrap();
+    symlink(world.home.path().join("evil"), work.join("trap")).unwrap();
     fs::create_dir_all(world.home.path().join("evil")).unwrap();
     for directory in [work.join("real"), world.home.path().join("evil")] {
         fs::write(directory.join("file"), if directory.ends_with("evil") { "secret" } else { "mine" }).unwrap();
@@ -117,6 +121,9 @@ fn a_link_that_is_swapped_meanwhile_leads_nowhere() {
                     fs::rename(work.join("next"), work.join("door")).unwrap();
                     swaps += 1;
                 }
+                // A directory that becomes a link after it was resolved.
+                let (room, trap) = (work.join("room"), work.join("trap"));
+                rustix::fs::renameat_with(CWD, &room, CWD, &trap, RenameFlags::EXCHANGE).unwrap();
             }
             swaps
         })
@@ -124,12 +131,15 @@ fn a_link_that_is_swapped_meanwhile_leads_nowhere() {
     let until = Instant::now() + Duration::from_secs(2);
     let (mut tries, mut served) = (0, 0);
     while Instant::now() < until {
-        let read = world.read("door/file");
-        assert!(!read.as_text().contains("secret"));
-        served += usize::from(!read.is_error);
-        world.call("edit", json!({"path": "door/file", "old": "mine", "new": "mine "}));
-        world.call("edit", json!({"path": "door/file", "old": "mine ", "new": "mine"}));
-        world.call("write", json!({"path": format!("door/new{tries}"), "content": "x"}));
+        for place in ["door", "room"] {
+            let path = format!("{place}/file");
+            let read = world.read(&path);
+            assert!(!read.as_text().contains("secret"));
+            served += usize::from(!read.is_error);
+            world.call("edit", json!({"path": path, "old": "mine", "new": "mine "}));
+            world.call("edit", json!({"path": path, "old": "mine ", "new": "mine"}));
+            world.call("write", json!({"path": format!("{place}/new{tries}"), "content": "x"}));
+        }
         assert!(!world.call("grep", json!({"pattern": "secret"})).as_text().contains(":secret"));
         tries += 1;
     }
@@ -196,7 +206,7 @@ fn reading_shows_parts_images_and_refuses_the_rest() {
     assert_eq!(world.read("image").content[0]["mimeType"], "image/png");
     fs::write(world.work().join("latin"), b"caf\xe9\n").unwrap();
     assert!(world.read("latin").as_text().contains("not UTF-8"));
-    rustix::fs::mkfifoat(rustix::fs::CWD, world.work().join("pipe"), rustix::fs::Mode::RUSR).unwrap();
+    rustix::fs::mkfifoat(CWD, world.work().join("pipe"), rustix::fs::Mode::RUSR).unwrap();
     assert_eq!(world.read("pipe").as_text(), "pipe is not a regular file");
     fs::write(world.work().join("empty"), "").unwrap();
     assert!(!world.read("empty").is_error);
