@@ -19,6 +19,7 @@ mod error;
 pub mod prices;
 pub mod project;
 mod recovery;
+pub mod run;
 mod session;
 pub mod settings;
 mod shared;

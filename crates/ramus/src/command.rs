@@ -26,6 +26,7 @@ mod relocate;
 mod rename;
 mod replace_segment;
 mod reset_leaf;
+pub(crate) mod run;
 mod say;
 mod search;
 mod session;
@@ -46,6 +47,7 @@ use crate::screen::Screen;
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(run::Run),
     New(new::New),
     Say(say::Say),
     Append(append::Append),
@@ -98,6 +100,7 @@ impl Command {
     /// Runs the command.
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         match self {
+            Self::Run(run) => run.run(invocation),
             Self::New(new) => new.run(invocation),
             Self::Say(say) => say.run(invocation),
             Self::Append(append) => append.run(invocation),

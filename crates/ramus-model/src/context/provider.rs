@@ -176,7 +176,8 @@ fn missing_result(call: Call) -> Outgoing {
     Outgoing { entry: None, speaker: Speaker::Tool(result), parts: vec![text_part(MISSING_RESULT)], by: None }
 }
 
-fn text_part(text: &str) -> Vec<u8> {
+/// Returns a part that says a text.
+pub fn text_part(text: &str) -> Vec<u8> {
     let mut part = b"{\"type\":\"text\",\"text\":".to_vec();
     quote(text, &mut part);
     part.push(b'}');
