@@ -194,7 +194,8 @@ impl Made {
     }
 }
 
-/// Copies a home as files, without what is derived from them.
+/// Copies a home as files, without its catalogue. Sidecars come along: they alone know what was written, and so what was
+/// changed behind their back.
 pub fn copy(home: &Path, to: &Path) -> io::Result<()> {
     let mut pending = vec![(home.to_owned(), to.to_owned())];
     while let Some((from, to)) = pending.pop() {
@@ -202,7 +203,7 @@ pub fn copy(home: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(&from)? {
             let entry = entry?;
             let name = entry.file_name();
-            if is_derived(&name.to_string_lossy()) && from == home {
+            if is_left_out(&name.to_string_lossy()) && from == home {
                 continue;
             }
             if entry.file_type()?.is_dir() {
@@ -220,7 +221,7 @@ pub fn copy(home: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a name at the top of a home is that of something derived or of no account.
-fn is_derived(name: &str) -> bool {
-    name.starts_with("catalogue.") || name == "index" || name == "locks"
+/// Whether a name at the top of a home is that of a catalogue, or of no account.
+fn is_left_out(name: &str) -> bool {
+    name.starts_with("catalogue.") || name == "locks"
 }
