@@ -100,7 +100,7 @@ impl World {
                     self.ask(&said);
                 }
                 Effect::StopAsking => {
-                    self.pending.retain(|input| !matches!(input, Input::Delta(_) | Input::Answered(_)))
+                    self.pending.retain(|input| !matches!(input, Input::Delta(_) | Input::Answered(_)));
                 }
                 Effect::Compact => {
                     self.is_full = false;

@@ -2,11 +2,11 @@
 
 use futures_util::StreamExt as _;
 use ramus_agent::{Failure, Input, Prepared};
+use ramus_model::blob::Restore;
 use ramus_model::budget;
 use ramus_model::context::provider::{self, Outgoing, Speaker};
 use ramus_model::json::Raw;
 use ramus_model::request::Request;
-use ramus_model::blob::Restore;
 use ramus_model::tokens;
 use ramus_provider::ProviderError;
 
@@ -29,7 +29,9 @@ impl Running<'_> {
         let mut messages = provider::messages(session.log(), &context, &lines)?;
         simplify(&mut messages, degrade);
         let tools = self.run.tools.iter().map(|tool| tool.definition()).collect::<Vec<_>>();
-        let fixed = (self.run.system.len() as u64 + tools.iter().map(|tool| tool.parameters.to_string().len() as u64 + 60).sum::<u64>()) / 4;
+        let fixed = (self.run.system.len() as u64
+            + tools.iter().map(|tool| tool.parameters.to_string().len() as u64 + 60).sum::<u64>())
+            / 4;
         let tokens = tokens::of_context(session.log(), &context, &session.lines())?.saturating_add(fixed);
         let facts = self.run.facts.clone();
         let max_tokens = match facts.window {

@@ -86,7 +86,8 @@ impl Run {
         let guard = signal::cancel_on_interrupt(inbox.clone())?;
         let mut watcher = Watcher::new(session.id(), invocation.screen);
         let engine = invocation.engine.clone();
-        let result = engine.run(&mut session, turn, runtime.handle(), (inbox, letters), &mut |event| watcher.tell(event));
+        let result =
+            engine.run(&mut session, turn, runtime.handle(), (inbox, letters), &mut |event| watcher.tell(event));
         drop(guard);
         // What still runs was told to stop; nobody waits for it.
         runtime.shutdown_background();

@@ -123,7 +123,8 @@ pub(super) fn permissions(given: &[String]) -> anyhow::Result<Permissions> {
     let mut rules = Vec::new();
     for text in given {
         let wrong = || {
-            Refusal::usage(format!("{text:?} is no permission")).hint("say NAME=allow, NAME=ask or NAME=deny, for example edit=allow")
+            Refusal::usage(format!("{text:?} is no permission"))
+                .hint("say NAME=allow, NAME=ask or NAME=deny, for example edit=allow")
         };
         let (name, action) = text.split_once('=').ok_or_else(wrong)?;
         let action = match action {

@@ -54,5 +54,9 @@ impl Asker for Person {
 }
 
 pub(super) fn asker(for_programs: bool) -> Arc<dyn Asker> {
-    if !for_programs && io::stdin().is_terminal() && io::stderr().is_terminal() { Arc::new(Person) } else { Arc::new(Nobody) }
+    if !for_programs && io::stdin().is_terminal() && io::stderr().is_terminal() {
+        Arc::new(Person)
+    } else {
+        Arc::new(Nobody)
+    }
 }

@@ -45,7 +45,7 @@ impl<'s> Watcher<'s> {
                 object.insert("session".into(), Value::from(self.session.clone()));
             }
             self.screen.data(format!("{json}\n").as_bytes())?;
-            return Ok(self.screen.flush()?);
+            return self.screen.flush();
         }
         let mut text = Text::new();
         match event {
@@ -54,7 +54,7 @@ impl<'s> Watcher<'s> {
                 text.plain(said);
                 self.is_open = !said.ends_with('\n');
                 self.screen.text(&text)?;
-                return Ok(self.screen.flush()?);
+                return self.screen.flush();
             }
             Event::ToolStart { name, input, .. } => {
                 text.styled(style::BOLD, name).plain(" ").styled(style::DIM, &brief(input));
@@ -75,7 +75,7 @@ impl<'s> Watcher<'s> {
         text.end();
         self.close()?;
         self.screen.note(&text)?;
-        Ok(self.screen.flush()?)
+        self.screen.flush()
     }
 
     fn close(&mut self) -> anyhow::Result<()> {
