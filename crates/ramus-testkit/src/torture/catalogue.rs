@@ -68,7 +68,7 @@ impl Asked {
     fn ask(&self, question: &[&str]) -> Result<Vec<Value>> {
         let mut pages = vec![self.run(question)?.0];
         while let Some(cursor) = pages.last().and_then(|page| page.get("next_cursor")).and_then(Value::as_str) {
-            ensure!(pages.len() < 200, "ramus {question:?} never ends");
+            ensure!(pages.len() < 5_000, "ramus {question:?} never ends");
             let cursor = cursor.to_owned();
             pages.push(self.run(&[question, &["--cursor", &cursor]].concat())?.0);
         }
