@@ -14,10 +14,15 @@ fn long_session(world: &World) -> (String, String) {
             {"type": "text", "text": format!("answer {number} {}", "text ".repeat(345))},
         ], "provider": "demo", "model": "small", "stopReason": "stop"});
         let id = |letter: char| format!("{letter}{number:07}");
-        lines.push(json!({"type": "message", "id": id('a'), "message": {"role": "user", "content": question}}).to_string());
+        lines.push(
+            json!({"type": "message", "id": id('a'), "message": {"role": "user", "content": question}}).to_string(),
+        );
         lines.push(json!({"type": "message", "id": id('b'), "message": answer}).to_string());
     }
-    lines.push(r#"{"type":"message","id":"side0001","parentId":"b0000058","message":{"role":"user","content":"another way"}}"#.into());
+    lines.push(
+        r#"{"type":"message","id":"side0001","parentId":"b0000058","message":{"role":"user","content":"another way"}}"#
+            .into(),
+    );
     let ran = world.run_with(&lines.join("\n"), &["append", &session]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     world.ok(&["branch", &format!("{session}@b0000059")]);

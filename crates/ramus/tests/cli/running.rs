@@ -47,10 +47,7 @@ fn a_turn_with_tools_changes_files_and_stores_everything() {
     assert_eq!(std::fs::read_to_string(world.path("project").join("a.txt")).unwrap(), "hello there\n");
     let shown = world.json(&["show", session]);
     let roles: Vec<&str> = shown["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap()).collect();
-    assert_eq!(
-        roles,
-        ["user", "assistant", "toolResult", "toolResult", "assistant", "toolResult", "assistant"]
-    );
+    assert_eq!(roles, ["user", "assistant", "toolResult", "toolResult", "assistant", "toolResult", "assistant"]);
     let started = events.iter().filter(|event| event["type"] == "tool.start").count();
     assert_eq!(started, 3);
     // The turn goes on in the same session, and a fork of it leaves it alone.
@@ -162,7 +159,8 @@ fn a_provider_that_is_busy_is_asked_again_and_one_that_refuses_is_not() {
 
 #[test]
 fn an_interrupt_stops_the_turn_and_keeps_what_was_said() {
-    let reply = Reply::default().say(["The beginning", " and the end."]).with_fault(Fault::Stall { at: 400, for_ms: None });
+    let reply =
+        Reply::default().say(["The beginning", " and the end."]).with_fault(Fault::Stall { at: 400, for_ms: None });
     let server = ModelServer::start(Plan::of([reply])).unwrap();
     let (world, model) = asked_in(Format::Chat, &server);
     let mut child =
