@@ -225,7 +225,8 @@ impl Session {
     /// Returns when its older part was last summarised.
     fn compacted_at(&self) -> Result<Option<String>, EngineError> {
         let is_compaction = |seq: &Seq| self.log().record(*seq).is_some_and(|record| record.kind == Kind::Compaction);
-        let Some(last) = self.log().seqs().rev().find(is_compaction) else { return Ok(None) };
+        // Of what a fork shares, only what it shows is its own business.
+        let Some(last) = self.log().visible().filter(is_compaction).last() else { return Ok(None) };
         let line = self.line(last)?;
         Ok(Raw::parse(&line).and_then(|raw| raw.field("timestamp")).and_then(Raw::text).map(|text| text.into_owned()))
     }
