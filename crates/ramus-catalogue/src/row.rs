@@ -73,6 +73,8 @@ pub struct Row {
     pub parent_session: Option<String>,
     /// When it was archived.
     pub archived_at: Option<String>,
+    /// When its older part was last summarised.
+    pub compacted_at: Option<String>,
     /// Whether it is starred.
     pub is_starred: bool,
     /// The tags, a JSON list of strings.
@@ -130,13 +132,13 @@ pub struct Row {
 /// The columns in the order of [`Row::read`] and [`Row::insert`].
 pub(crate) const COLUMNS: &str = "name, bucket, residence, stamp, is_unsettled, known_end, known_entries, tail, \
      located, unreadable, id, cwd, title, owner, parent, forked_session, forked_entry, parent_session, archived_at, \
-     is_starred, tags, metadata, messages, entries, usage, cost, tokens, last_prompt_tokens, last_completion_tokens, \
+     compacted_at, is_starred, tags, metadata, messages, entries, usage, cost, tokens, last_prompt_tokens, last_completion_tokens, \
      provider, model, engine_version, created, created_millis, updated, updated_millis, is_damaged, workspace_root, \
      workspace_mount, workspace_session, git_commit, git_dirty, project_root, project_remote, project_git";
 
 /// The same, without what only comparing files needs.
 pub(crate) const LISTED: &str = "name, 0, residence, x'', 0, 0, 0, 0, '', NULL, id, cwd, title, owner, parent, \
-     forked_session, forked_entry, parent_session, archived_at, is_starred, tags, metadata, messages, entries, usage, \
+     forked_session, forked_entry, parent_session, archived_at, compacted_at, is_starred, tags, metadata, messages, entries, usage, \
      cost, tokens, last_prompt_tokens, last_completion_tokens, provider, model, engine_version, created, \
      created_millis, updated, updated_millis, is_damaged, workspace_root, workspace_mount, workspace_session, \
      git_commit, git_dirty, project_root, project_remote, project_git";
@@ -182,6 +184,7 @@ impl Row {
             },
             parent_session: next!(),
             archived_at: next!(),
+            compacted_at: next!(),
             is_starred: next!(),
             tags: next!(),
             metadata: next!(),
@@ -234,6 +237,7 @@ impl Row {
             entry,
             self.parent_session,
             self.archived_at,
+            self.compacted_at,
             self.is_starred,
             self.tags,
             self.metadata,

@@ -44,6 +44,7 @@ CREATE TABLE session (
     forked_entry TEXT,
     parent_session TEXT,
     archived_at TEXT,
+    compacted_at TEXT,
     is_starred INTEGER NOT NULL,
     tags TEXT NOT NULL,
     metadata TEXT NOT NULL,

@@ -31,6 +31,8 @@ pub enum ErrorKind {
     Denied,
     /// There is no space.
     Full,
+    /// A model's window is full.
+    ContextFull,
     /// The system failed.
     Io,
 }
@@ -49,6 +51,7 @@ impl ErrorKind {
             Self::Degraded => "degraded",
             Self::Denied => "denied",
             Self::Full => "full",
+            Self::ContextFull => "context-full",
             Self::Io => "io",
         }
     }
@@ -77,6 +80,14 @@ pub enum EngineError {
     /// A segment cannot be replaced.
     #[error(transparent)]
     Segment(#[from] SegmentError),
+    /// What a model is sent does not fit, and nothing of it can be left out.
+    #[error("{needed} tokens must be freed, and only {available} can be")]
+    ContextFull {
+        /// How many tokens too many there are.
+        needed: u64,
+        /// How many can be left out.
+        available: u64,
+    },
     /// The input cannot become an entry.
     #[error("{0}")]
     Invalid(String),
@@ -127,6 +138,7 @@ impl EngineError {
             }
             Self::Entry(error) => Self::Entry(error.clone()),
             Self::Segment(error) => Self::Segment(error.clone()),
+            Self::ContextFull { needed, available } => Self::ContextFull { needed: *needed, available: *available },
             Self::Invalid(text) => Self::Invalid(text.clone()),
             Self::InvalidLine { line, reason } => Self::InvalidLine { line: *line, reason: reason.clone() },
             Self::Conflict(text) => Self::Conflict(text.clone()),
@@ -144,6 +156,7 @@ impl EngineError {
             Self::SessionAmbiguous { .. } => ErrorKind::Ambiguous,
             Self::Entry(ResolveError::Ambiguous { .. }) => ErrorKind::Ambiguous,
             Self::Entry(_) => ErrorKind::NotFound,
+            Self::ContextFull { .. } => ErrorKind::ContextFull,
             Self::Segment(_) | Self::Invalid(_) | Self::InvalidLine { .. } => ErrorKind::Invalid,
             Self::Conflict(_) => ErrorKind::Conflict,
             Self::Corrupt(_) => ErrorKind::Corrupt,

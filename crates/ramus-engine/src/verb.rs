@@ -3,9 +3,11 @@
 pub(crate) mod append;
 pub(crate) mod base;
 pub(crate) mod branch;
+pub(crate) mod compact;
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod doctor;
+pub(crate) mod evict;
 pub(crate) mod export;
 pub(crate) mod follow;
 pub(crate) mod fork;

@@ -18,7 +18,9 @@
 
 pub mod blob;
 pub mod body;
+pub mod budget;
 pub mod context;
+pub mod delta;
 mod envelope;
 mod finding;
 pub mod fuzz;
@@ -30,8 +32,10 @@ mod line;
 mod log;
 pub mod message;
 pub mod migrate;
+pub mod permission;
 mod project;
 pub mod repair;
+pub mod request;
 pub mod resolve;
 pub mod search;
 pub mod segment;

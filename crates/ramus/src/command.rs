@@ -3,6 +3,7 @@
 mod append;
 mod branch;
 mod catalogue;
+mod compact;
 mod completions;
 mod config;
 mod context;
@@ -10,6 +11,7 @@ mod delete;
 mod demo;
 mod doctor;
 mod entry;
+mod evict;
 mod export;
 mod fork;
 mod gc;
@@ -24,6 +26,7 @@ mod relocate;
 mod rename;
 mod replace_segment;
 mod reset_leaf;
+pub(crate) mod run;
 mod say;
 mod search;
 mod session;
@@ -44,6 +47,7 @@ use crate::screen::Screen;
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(run::Run),
     New(new::New),
     Say(say::Say),
     Append(append::Append),
@@ -62,6 +66,8 @@ pub(crate) enum Command {
     Label(label::Label),
     Rename(rename::Rename),
     Fork(fork::Fork),
+    Compact(compact::Compact),
+    Evict(evict::Evict),
     ReplaceSegment(replace_segment::ReplaceSegment),
     Move(move_session::Move),
     Relocate(relocate::Relocate),
@@ -94,6 +100,7 @@ impl Command {
     /// Runs the command.
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         match self {
+            Self::Run(run) => run.run(invocation),
             Self::New(new) => new.run(invocation),
             Self::Say(say) => say.run(invocation),
             Self::Append(append) => append.run(invocation),
@@ -112,6 +119,8 @@ impl Command {
             Self::Label(label) => label.run(invocation),
             Self::Rename(rename) => rename.run(invocation),
             Self::Fork(fork) => fork.run(invocation),
+            Self::Compact(compact) => compact.run(invocation),
+            Self::Evict(evict) => evict.run(invocation),
             Self::ReplaceSegment(replace) => replace.run(invocation),
             Self::Move(move_session) => move_session.run(invocation),
             Self::Relocate(relocate) => relocate.run(invocation),

@@ -4,7 +4,7 @@
 //! object. Both go to stderr.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use ramus_engine::{EngineError, ErrorKind};
@@ -23,6 +23,10 @@ pub(crate) enum Exit {
     Done,
     /// Something is damaged or missing; the output says what.
     Partial,
+    /// It could not be done; the output says why.
+    Failed,
+    /// Someone stopped it.
+    Interrupted,
 }
 
 impl Exit {
@@ -30,6 +34,8 @@ impl Exit {
         match self {
             Self::Done => ExitCode::SUCCESS,
             Self::Partial => ExitCode::from(5),
+            Self::Failed => ExitCode::from(1),
+            Self::Interrupted => ExitCode::from(130),
         }
     }
 }
@@ -179,4 +185,11 @@ impl Failure {
         }
         screen.complain(&text)
     }
+}
+
+/// Says on stderr why a helper of this program could not do its work.
+pub(crate) fn report_plainly(error: &dyn std::error::Error) -> ExitCode {
+    // There is nobody else to tell.
+    let _ = writeln!(io::stderr(), "error: {error}");
+    ExitCode::from(126)
 }

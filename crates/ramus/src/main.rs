@@ -17,6 +17,12 @@ mod target;
 mod terminal;
 
 fn main() -> std::process::ExitCode {
+    // A command that is put in bounds comes through here first.
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == command::run::SANDBOX) {
+        let error = ramus_tools::sandbox::enter(words.collect());
+        return failure::report_plainly(&error);
+    }
     signal::outlive_file_size_limits();
     cli::main(std::env::args_os().collect())
 }

@@ -1,10 +1,14 @@
 //! Signals that must not end the process: a write that meets a limit on the size of files is an error like a full disk,
-//! which the store takes back and reports.
+//! which the store takes back and reports; an interrupt stops a turn that runs, and only the second one the program.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::SIGXFSZ;
+use anyhow::Context as _;
+use ramus_agent::Input;
+use ramus_engine::run::Inbox;
+use signal_hook::consts::{SIGINT, SIGXFSZ};
+use signal_hook::iterator::{Handle, Signals};
 
 /// Lets writes beyond the process's file size limit fail instead of killing it.
 ///
@@ -13,4 +17,28 @@ pub(crate) fn outlive_file_size_limits() {
     // Nobody looks at the flag: the write itself says what happened. Without the handler we are where every program
     // starts, so there is nothing to report either.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
+
+/// Interrupts are for the turn until this is dropped.
+pub(crate) struct Guard(Handle);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Lets the first interrupt cancel a turn, and the second one end the program.
+pub(crate) fn cancel_on_interrupt(inbox: Inbox) -> anyhow::Result<Guard> {
+    let mut signals = Signals::new([SIGINT]).context("cannot listen to signals")?;
+    let handle = signals.handle();
+    std::thread::spawn(move || {
+        for (number, _) in signals.forever().enumerate() {
+            if number > 0 {
+                std::process::exit(130);
+            }
+            inbox.send(Input::Cancel);
+        }
+    });
+    Ok(Guard(handle))
 }

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use ramus_model::json::Raw;
 use ramus_model::message::Message;
 use ramus_model::usage::UsageTotals;
-use ramus_model::{EntryId, Origin, Project, Role, Seq, SessionId, time};
+use ramus_model::{EntryId, Kind, Origin, Project, Role, Seq, SessionId, time};
 use ramus_store::{Health, Residence, Runner};
 use serde_json::{Map, Value};
 
@@ -55,6 +56,8 @@ pub struct SessionInfo {
     pub last_completion_tokens: u64,
     /// When it was archived, if it is.
     pub archived_at: Option<String>,
+    /// When its older part was last summarised, on any branch.
+    pub compacted_at: Option<String>,
     /// The repository that the working directory was in when the session was made or moved there. Lists say what is there
     /// now when nothing was recorded.
     pub project: Option<Project>,
@@ -182,6 +185,7 @@ impl Session {
             last_prompt_tokens: last_usage.prompt(),
             last_completion_tokens: last_usage.output,
             archived_at: self.archived_at(),
+            compacted_at: self.compacted_at()?,
             project: self.project(),
             moved_to: None,
             tags: self.tags(),
@@ -216,6 +220,15 @@ impl Session {
             forked_from: forked.or_else(|| header.ramus.copied_from.clone()),
             parent_session: header.parent_session.clone(),
         }
+    }
+
+    /// Returns when its older part was last summarised.
+    fn compacted_at(&self) -> Result<Option<String>, EngineError> {
+        let is_compaction = |seq: &Seq| self.log().record(*seq).is_some_and(|record| record.kind == Kind::Compaction);
+        // Of what a fork shares, only what it shows is its own business.
+        let Some(last) = self.log().visible().filter(is_compaction).last() else { return Ok(None) };
+        let line = self.line(last)?;
+        Ok(Raw::parse(&line).and_then(|raw| raw.field("timestamp")).and_then(Raw::text).map(|text| text.into_owned()))
     }
 
     /// Returns when the session was archived, if it is.

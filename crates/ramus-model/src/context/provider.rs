@@ -14,6 +14,7 @@ use crate::json::{Raw, Shape, quote};
 use crate::kind::Role;
 use crate::log::{Lines, Log};
 use crate::message::ToolResult;
+use crate::usage::ModelName;
 
 /// What a call without a result is answered with.
 pub const MISSING_RESULT: &str = "[Error: tool result missing]";
@@ -31,6 +32,8 @@ pub struct Outgoing {
     pub speaker: Speaker,
     /// The parts, each as JSON.
     pub parts: Vec<Vec<u8>>,
+    /// The model that made it: what it sealed means something to that model only.
+    pub by: Option<ModelName>,
 }
 
 /// Who speaks in an outgoing message.
@@ -66,7 +69,7 @@ pub fn messages<L: Lines + ?Sized>(log: &Log, context: &Context, lines: &L) -> R
 
 fn outgoing<L: Lines + ?Sized>(log: &Log, item: Item, lines: &L) -> Result<Option<Outgoing>, L::Error> {
     let entry = Some(item.seq());
-    let user = |parts| Some(Outgoing { entry, speaker: Speaker::User, parts });
+    let user = |parts| Some(Outgoing { entry, speaker: Speaker::User, parts, by: None });
     Ok(match item {
         Item::CompactionSummary(seq) | Item::BranchSummary(seq) => {
             let line = body(log, seq, lines)?;
@@ -109,7 +112,9 @@ fn speak(message: Raw<'_>, entry: Option<Seq>) -> Option<Outgoing> {
         Role::User | Role::Custom => (Speaker::User, parts),
         Role::Other => return None,
     };
-    Some(Outgoing { entry, speaker, parts })
+    let by = matches!(speaker, Speaker::Assistant(_))
+        .then(|| ModelName { provider: text("provider").into_owned(), model: text("model").into_owned() });
+    Some(Outgoing { entry, speaker, parts, by })
 }
 
 /// Drops calls that cannot be answered (no id or no name) or repeat an id, and empty text, which providers refuse.
@@ -168,10 +173,11 @@ fn repair(messages: Vec<Outgoing>) -> Vec<Outgoing> {
 
 fn missing_result(call: Call) -> Outgoing {
     let result = ToolResult { call: call.id, name: call.name, is_error: true };
-    Outgoing { entry: None, speaker: Speaker::Tool(result), parts: vec![text_part(MISSING_RESULT)] }
+    Outgoing { entry: None, speaker: Speaker::Tool(result), parts: vec![text_part(MISSING_RESULT)], by: None }
 }
 
-fn text_part(text: &str) -> Vec<u8> {
+/// Returns a part that says a text.
+pub fn text_part(text: &str) -> Vec<u8> {
     let mut part = b"{\"type\":\"text\",\"text\":".to_vec();
     quote(text, &mut part);
     part.push(b'}');

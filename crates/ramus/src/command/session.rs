@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{delete, export, fork, list, show};
+use super::{compact, delete, export, fork, list, show};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 
@@ -18,6 +18,7 @@ enum Action {
     List(list::List),
     Show(show::Show),
     Fork(fork::Fork),
+    Compact(compact::Compact),
     Delete(delete::Delete),
     Export(export::Export),
 }
@@ -28,6 +29,7 @@ impl Session {
             Action::List(list) => list.run(invocation),
             Action::Show(show) => show.run(invocation),
             Action::Fork(fork) => fork.run(invocation),
+            Action::Compact(compact) => compact.run(invocation),
             Action::Delete(delete) => delete.run(invocation),
             Action::Export(export) => export.run(invocation),
         }

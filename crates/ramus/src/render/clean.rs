@@ -131,7 +131,7 @@ mod tests {
         for breaks in [Breaks::Keep, Breaks::Fold] {
             let cleaned = clean(&every, breaks, usize::MAX);
             let bad: Vec<char> = cleaned.chars().filter(|c| is_hidden(*c) && *c != '\n').collect();
-            assert_eq!(bad, []);
+            assert_eq!(bad, Vec::<char>::new());
         }
         assert!(!escape(&every).chars().any(|c| is_hidden(c) && !matches!(c, '\n' | '\t' | '\r')));
     }

@@ -74,7 +74,7 @@ fn control_characters_never_reach_the_terminal() {
         for (name, text) in [("stdout", &ran.stdout), ("stderr", &ran.stderr)] {
             // The raw line is printed byte for byte, and JSON has already spelled these characters out.
             let bad: Vec<char> = text.chars().filter(|c| acts(*c)).collect();
-            assert_eq!(bad, [], "{arguments:?} {name}: {text:?}");
+            assert_eq!(bad, Vec::<char>::new(), "{arguments:?} {name}: {text:?}");
         }
         assert!(!ran.stdout.is_empty() || !ran.stderr.is_empty(), "{arguments:?}");
     }

@@ -1,0 +1,123 @@
+//! Judging and running calls.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use ramus_agent::{Input, Outcome, Verdict};
+use ramus_model::delta::Called;
+use ramus_model::permission::{Action, Approval, Because, Question, decide};
+use ramus_tools::{Cancel, Effect, Plan};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use super::{Next, Running, by_name};
+
+/// What a person says to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// No, and perhaps why.
+    No(Option<String>),
+    /// Yes, this time.
+    Yes,
+    /// Yes, and keep that.
+    Always(Approval),
+}
+
+/// Someone who can be asked.
+pub trait Asker: Send + Sync {
+    /// Asks whether a call may run. Dropping the future withdraws the question.
+    fn ask(&self, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer>;
+}
+
+/// Calls that are judged or run.
+#[derive(Default)]
+pub(super) struct Calls {
+    plans: HashMap<usize, Plan>,
+    cancels: HashMap<usize, Cancel>,
+    /// Calls that change something run one after the other.
+    one_at_a_time: Arc<Mutex<()>>,
+}
+
+impl Running<'_> {
+    /// Decides whether a call may run, asking if need be.
+    pub(super) fn judge(&mut self, at: usize, call: &Called) -> Next {
+        let denied = |reason: String| Next::Happened(Input::Judged { call: at, verdict: Verdict::Denied(reason) });
+        let Some(tool) = by_name(&self.run.tools).remove(&call.name) else {
+            return denied(format!("[Error: there is no tool called {:?}]", call.name));
+        };
+        let arguments = Value::Object(call.arguments.clone().unwrap_or_default());
+        let plan = match tool.plan(&arguments) {
+            Ok(plan) => plan,
+            Err(refusal) => return denied(format!("[Error: {refusal}]")),
+        };
+        let verdict = if plan.effect == Effect::Looks { Verdict::Harmless } else { Verdict::Allowed };
+        let mut open = Vec::new();
+        for question in &plan.questions {
+            let decision = decide(&self.run.permissions, &self.run.approvals, question);
+            match decision.action {
+                Action::Allow => {}
+                Action::Ask => open.push((question.clone(), decision.because)),
+                Action::Deny => return denied(format!("[Denied: {}]", decision.because)),
+            }
+        }
+        self.calls.plans.insert(at, plan);
+        self.calls.cancels.insert(at, Cancel::new());
+        if open.is_empty() {
+            return Next::Happened(Input::Judged { call: at, verdict });
+        }
+        self.put_questions(at, call, open, verdict);
+        Next::Nothing
+    }
+
+    fn put_questions(&mut self, at: usize, call: &Called, open: Vec<(Question, Because)>, verdict: Verdict) {
+        let asked: Vec<_> =
+            open.iter().map(|(question, because)| self.run.asker.ask(call, question, because)).collect();
+        let cancel = self.calls.cancels.get(&at).cloned().unwrap_or_default();
+        let inbox = self.inbox.clone();
+        self.runtime.spawn(async move {
+            let answers = async {
+                for answer in asked {
+                    match answer.await {
+                        Answer::Yes | Answer::Always(_) => {}
+                        Answer::No(reason) => {
+                            return Verdict::Denied(match reason {
+                                Some(reason) => format!("[Denied by the user: {reason}]"),
+                                None => "[Denied by the user]".to_owned(),
+                            });
+                        }
+                    }
+                }
+                verdict
+            };
+            let verdict = tokio::select! {
+                verdict = answers => verdict,
+                () = cancel.cancelled() => Verdict::Denied("[Cancelled by the user before it started]".to_owned()),
+            };
+            inbox.send(Input::Judged { call: at, verdict });
+        });
+    }
+
+    /// Runs a call that was judged.
+    pub(super) fn start(&mut self, at: usize) {
+        let inbox = self.inbox.clone();
+        let Some(plan) = self.calls.plans.remove(&at) else {
+            return inbox.send(Input::Done { call: at, outcome: Outcome::failed("[Error: the call was not planned]") });
+        };
+        let cancel = self.calls.cancels.get(&at).cloned().unwrap_or_default();
+        let turn = Arc::clone(&self.calls.one_at_a_time);
+        self.runtime.spawn(async move {
+            let _held = if plan.effect == Effect::Changes { Some(turn.lock_owned().await) } else { None };
+            let done = plan.run(cancel).await;
+            let outcome = Outcome { content: done.content, is_error: done.is_error, details: done.details };
+            inbox.send(Input::Done { call: at, outcome });
+        });
+    }
+
+    /// Stops a call, or withdraws a question.
+    pub(super) fn stop(&mut self, at: usize) {
+        if let Some(cancel) = self.calls.cancels.get(&at) {
+            cancel.cancel();
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Making requests and listening to the answers.
+
+use futures_util::StreamExt as _;
+use ramus_agent::{Failure, Input, Prepared};
+use ramus_model::blob::Restore;
+use ramus_model::budget;
+use ramus_model::context::provider::{self, Outgoing, Speaker};
+use ramus_model::json::Raw;
+use ramus_model::request::Request;
+use ramus_model::tokens;
+use ramus_provider::ProviderError;
+
+use super::Running;
+use crate::error::EngineError;
+
+/// What a model is told when its answer was cut off.
+const GO_ON: &str = "Your answer was cut off. Continue exactly where it stopped, without repeating anything.";
+
+impl Running<'_> {
+    /// Makes the request from the path as it is now.
+    pub(super) fn prepare(&mut self, degrade: u8) -> Result<Prepared, String> {
+        self.make_request(degrade).map_err(|error| error.to_string())
+    }
+
+    fn make_request(&mut self, degrade: u8) -> Result<Prepared, EngineError> {
+        let session = &*self.session;
+        let context = session.context(session.log().leaf())?;
+        let lines = session.restored_lines(Restore::Everything);
+        let mut messages = provider::messages(session.log(), &context, &lines)?;
+        simplify(&mut messages, degrade);
+        let tools = self.run.tools.iter().map(|tool| tool.definition()).collect::<Vec<_>>();
+        let fixed = (self.run.system.len() as u64
+            + tools.iter().map(|tool| tool.parameters.to_string().len() as u64 + 60).sum::<u64>())
+            / 4;
+        let tokens = tokens::of_context(session.log(), &context, &session.lines())?.saturating_add(fixed);
+        let facts = self.run.facts.clone();
+        let max_tokens = match facts.window {
+            Some(window) => Some(budget::max_tokens(window, tokens, self.run.max_tokens, facts.output).max(1)),
+            None => self.run.max_tokens.or(facts.output),
+        };
+        self.request = Some(Request {
+            model: self.model().clone(),
+            system: self.run.system.clone(),
+            messages,
+            tools,
+            max_tokens,
+            thinking: self.run.thinking,
+            cache_key: Some(session.id().to_string()),
+        });
+        let can_compact = self.engine.prepare_compaction(session, super::summarise::how(facts.window))?.is_some();
+        Ok(Prepared { tokens, window: facts.window, can_compact })
+    }
+
+    /// Asks the model and reports what it says.
+    pub(super) fn ask(&mut self, said: &str) {
+        let Some(mut request) = self.request.clone() else { return };
+        if !said.is_empty() {
+            let by = Some(request.model.clone());
+            let speaker = Speaker::Assistant(Vec::new());
+            request.messages.push(Outgoing { entry: None, speaker, parts: vec![provider::text_part(said)], by });
+            let parts = vec![provider::text_part(GO_ON)];
+            request.messages.push(Outgoing { entry: None, speaker: Speaker::User, parts, by: None });
+        }
+        let mut answer = self.run.model.provider.stream(request);
+        let inbox = self.inbox.clone();
+        self.asking = Some(self.runtime.spawn(async move {
+            while let Some(piece) = answer.next().await {
+                match piece {
+                    Ok(delta) => inbox.send(Input::Delta(delta)),
+                    Err(error) => return inbox.send(Input::Answered(Err(failure(&error)))),
+                }
+            }
+            inbox.send(Input::Answered(Ok(())));
+        }));
+    }
+
+    pub(super) fn stop_asking(&mut self) {
+        if let Some(asking) = self.asking.take() {
+            asking.abort();
+        }
+    }
+}
+
+/// What can be done about an error.
+pub(super) fn failure(error: &ProviderError) -> Failure {
+    let reason = error.to_string();
+    match error {
+        ProviderError::Overflow { .. } => Failure::Overflow(reason),
+        ProviderError::History { .. } => Failure::History(reason),
+        error if error.is_passing() => Failure::Later(error.retry_after(), reason),
+        _ => Failure::Final(reason),
+    }
+}
+
+/// Makes a history simpler that was not accepted: without thoughts, without images too, as plain text.
+fn simplify(messages: &mut Vec<Outgoing>, degrade: u8) {
+    if degrade == 0 {
+        return;
+    }
+    let kind = |part: &[u8]| {
+        Raw::parse(part).and_then(|raw| raw.field("type")).and_then(Raw::text).map(|text| text.into_owned())
+    };
+    for message in messages.iter_mut() {
+        message.parts.retain(|part| match kind(part).as_deref() {
+            Some("thinking") => false,
+            Some("image") => degrade < 2,
+            _ => true,
+        });
+        if message.parts.is_empty() {
+            message.parts.push(provider::text_part("[An image was here]"));
+        }
+    }
+    if degrade >= 3 {
+        messages.retain_mut(|message| {
+            let is_result = matches!(message.speaker, Speaker::Tool(_));
+            if let Speaker::Assistant(calls) = &mut message.speaker {
+                calls.clear();
+            }
+            message.parts.retain(|part| kind(part).as_deref() == Some("text"));
+            !is_result && !message.parts.is_empty()
+        });
+    }
+}

@@ -1,0 +1,93 @@
+//! Storing what a turn wants stored, as entries that every program of this format reads.
+
+use ramus_agent::{Outcome, Store};
+use ramus_model::delta::{Answering, Called, Ending};
+use ramus_model::usage::Tokens;
+use ramus_model::{Body, Draft};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::{Running, TurnResult};
+use crate::error::EngineError;
+use crate::verb::append::Cursor;
+use crate::verb::say::Say;
+
+/// That a call starts. Without a result behind it, it may or may not have taken effect.
+pub(super) const STARTED: &str = "ramus.started";
+
+/// That a turn ended.
+const TURN: &str = "ramus.turn";
+
+impl Running<'_> {
+    pub(super) fn store(&mut self, what: Store) -> Result<(), EngineError> {
+        match what {
+            Store::Prompt(text) => {
+                let written = self.engine.say(self.session, Say::user(text))?;
+                self.last = Some(written.id);
+                Ok(())
+            }
+            Store::Answer(answer, ending) => self.store_answer(&answer, &ending),
+            Store::Started(call) => {
+                let data = json!({"call": call.id, "name": call.name, "sha256": fingerprint(&call)});
+                self.append(Body::new("custom", [("customType", Value::from(STARTED)), ("data", data)]))
+            }
+            Store::Result(call, outcome) => {
+                let message = result_message(&call.id, &call.name, &outcome, self.engine.now());
+                self.append(Body::new("message", [("message", message)]))
+            }
+        }
+    }
+
+    /// An answer of which nothing came and that nobody needs to know about is not stored.
+    fn store_answer(&mut self, answer: &Answering, ending: &Ending) -> Result<(), EngineError> {
+        if answer.is_empty() && *ending == Ending::Cancelled {
+            return Ok(());
+        }
+        let price = self.run.prices.price(self.model());
+        let usage = answer.usage();
+        let cost = usage.cost_micros.or_else(|| price.map(|price| price.of(Tokens::from(&usage))));
+        self.cost = self.cost.zip(cost).map(|(sum, cost)| sum.saturating_add(cost));
+        self.spent.push(usage);
+        let api = self.run.model.provider.api();
+        let message = answer.message(self.model(), api, price, ending, self.engine.now());
+        self.append(Body::new("message", [("message", message)]))
+    }
+
+    pub(super) fn store_end(&mut self, result: &TurnResult) -> Result<(), EngineError> {
+        let Tokens { input, output, cache_read, cache_write } = result.usage;
+        let data = json!({
+            "end": result.finish_reason(),
+            "usage": {"input": input, "output": output, "cache_read": cache_read, "cache_write": cache_write},
+            "cost_micros": result.cost_micros,
+        });
+        let last = self.last.clone();
+        self.append(Body::new("custom", [("customType", Value::from(TURN)), ("data", data)]))?;
+        // What a turn ended with is what was said last, not the note that it ended.
+        self.last = last;
+        Ok(())
+    }
+
+    pub(super) fn append(&mut self, body: Body) -> Result<(), EngineError> {
+        let appended = self.engine.append(self.session, &[Draft::new(body)], &Cursor::Leaf)?;
+        if let Some(written) = appended.entries.into_iter().next() {
+            self.last = Some(written.id);
+        }
+        Ok(())
+    }
+}
+
+/// A result as a message.
+pub(super) fn result_message(call: &str, name: &str, outcome: &Outcome, now: i64) -> Value {
+    let mut message = json!({
+        "role": "toolResult", "toolCallId": call, "toolName": name,
+        "content": outcome.content, "isError": outcome.is_error, "timestamp": now,
+    });
+    if let (Some(details), Some(object)) = (&outcome.details, message.as_object_mut()) {
+        object.insert("details".into(), details.clone());
+    }
+    message
+}
+
+fn fingerprint(call: &Called) -> String {
+    hex::encode(Sha256::digest(call.spelled.as_bytes()))
+}

@@ -1,0 +1,113 @@
+//! Making room: a model writes the summary; when it cannot, one is written without it.
+
+use futures_util::StreamExt as _;
+use ramus_agent::Input;
+use ramus_model::budget::Keep;
+use ramus_model::context::provider::{Outgoing, Speaker, text_part};
+use ramus_model::delta::{Answering, Finish};
+use ramus_model::request::{Request, Thinking};
+
+use super::{Message, Next, Running};
+use crate::error::EngineError;
+use crate::verb::compact::{Compact, Prepared, Transcript};
+
+const INSTRUCTIONS: &str = "You write summaries of conversations between a person and a coding agent, for the agent itself: \
+it will go on with nothing else to remember by. Do not go on with the conversation, do not answer what is asked in it, do not \
+call tools. Write only the summary, under these headings: Goal, Constraints and preferences, Done, In progress, Decisions, \
+Next steps, What must not be forgotten. Name files, functions, commands, errors and numbers exactly.";
+
+/// The most tokens of a summary.
+const LENGTH: u64 = 8_000;
+
+/// How a path is compacted when it fills a window.
+pub(super) fn how(window: Option<u64>) -> Compact {
+    Compact { keep: Keep::Tokens(window.map_or(20_000, |window| (window / 4).min(20_000))), force: true }
+}
+
+impl Running<'_> {
+    pub(super) fn compact(&mut self) -> Result<Next, EngineError> {
+        let window = self.run.facts.window;
+        let Some(prepared) = self.engine.prepare_compaction(self.session, how(window))? else {
+            return Ok(Next::Happened(Input::Compacted(Err("there is nothing to summarise".into()))));
+        };
+        let transcript = prepared.transcript(self.session)?;
+        let previous = prepared.previous.clone();
+        self.compaction = Some(prepared);
+        let provider = std::sync::Arc::clone(&self.run.model.provider);
+        let model = self.model().clone();
+        let inbox = self.inbox.clone();
+        self.asking = Some(self.runtime.spawn(async move {
+            let mut summary = String::new();
+            for text in questions(&transcript, previous.as_deref()) {
+                let request = Request {
+                    model: model.clone(),
+                    system: INSTRUCTIONS.to_owned(),
+                    messages: vec![Outgoing {
+                        entry: None,
+                        speaker: Speaker::User,
+                        parts: vec![text_part(&text)],
+                        by: None,
+                    }],
+                    tools: Vec::new(),
+                    max_tokens: Some(LENGTH),
+                    thinking: Thinking::Off,
+                    cache_key: None,
+                };
+                let mut answer = Answering::default();
+                let mut stream = provider.stream(request);
+                while let Some(piece) = stream.next().await {
+                    match piece {
+                        Ok(delta) => answer.take(delta),
+                        Err(error) => return drop(inbox.0.send(Message::Summary(Err(error.to_string())))),
+                    }
+                }
+                // A summary that was cut off would leave out what came last.
+                if answer.finish() == Some(&Finish::Length) || answer.text().trim().is_empty() {
+                    return drop(inbox.0.send(Message::Summary(Err("the summary is not complete".into()))));
+                }
+                if !summary.is_empty() {
+                    summary.push_str("\n\n---\n\n**Turn Context (split turn):**\n\n");
+                }
+                summary.push_str(answer.text().trim());
+            }
+            let _ = inbox.0.send(Message::Summary(Ok(summary)));
+        }));
+        Ok(Next::Nothing)
+    }
+
+    /// Writes the compaction.
+    pub(super) fn take_summary(&mut self, summary: Result<String, String>) -> Result<Input, EngineError> {
+        let Some(prepared) = self.compaction.take() else { return Ok(Input::Compacted(Err("too late".into()))) };
+        let text = match summary {
+            Ok(text) => text,
+            Err(_) => prepared.plain_summary(self.session)?,
+        };
+        Ok(Input::Compacted(self.write_summary(&prepared, &text)))
+    }
+
+    fn write_summary(&mut self, prepared: &Prepared, text: &str) -> Result<(), String> {
+        self.engine.compact(self.session, prepared, text).map(drop).map_err(|error| error.to_string())
+    }
+}
+
+/// What the model is asked: about the history, and apart from it about the beginning of the turn that is cut.
+fn questions(transcript: &Transcript, previous: Option<&str>) -> Vec<String> {
+    let conversation = |text: &str| format!("<conversation>\n{text}</conversation>");
+    let mut questions = Vec::new();
+    if !transcript.history.is_empty() || previous.is_some() {
+        let mut text = conversation(&transcript.history);
+        if let Some(previous) = previous {
+            text.push_str(&format!("\n\n<previous-summary>\n{previous}\n</previous-summary>\n\nBring the previous summary up to date with the conversation: keep what still holds, add what is new."));
+        } else {
+            text.push_str("\n\nSummarise this conversation.");
+        }
+        questions.push(text);
+    }
+    if let Some(turn) = &transcript.turn {
+        questions.push(format!(
+            "{}\n\nThis is the beginning of a turn that is still going on. Summarise what was asked and what was done so far.",
+            conversation(turn)
+        ));
+    }
+    questions
+}

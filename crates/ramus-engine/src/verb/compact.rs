@@ -1,0 +1,208 @@
+//! `compact`: the older part of a path becomes a summary. Nothing is removed: the summary is an entry like any other, so
+//! going back to before it undoes it.
+//!
+//! The invariant: what a model is sent gets shorter, or nothing is written.
+
+mod files;
+mod plain;
+mod transcript;
+
+use ramus_model::budget::{self, Keep, Plan, Weighed, What};
+use ramus_model::json::Raw;
+use ramus_model::{Body, Draft, EntryId, Kind, Seq, tokens};
+use serde_json::{Value, json};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::Session;
+use crate::verb::append::Cursor;
+pub use files::Files;
+pub use transcript::Transcript;
+
+/// How much is kept when nobody says.
+pub const KEEP: Keep = Keep::Tokens(20_000);
+
+/// How a path is compacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compact {
+    /// How much is kept as it is.
+    pub keep: Keep,
+    /// Whether the last two messages are kept when that much would keep everything.
+    pub force: bool,
+}
+
+impl Default for Compact {
+    fn default() -> Self {
+        Self { keep: KEEP, force: false }
+    }
+}
+
+/// A compaction that can be made.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    path: Vec<Weighed>,
+    plan: Plan,
+    /// The leaf that it is made for.
+    leaf: Option<Seq>,
+    /// What the last compaction said, if there is one on the path.
+    pub previous: Option<String>,
+    /// The files that were read and changed in what is summarised.
+    pub files: Files,
+    tokens_before: u64,
+    messages_before: usize,
+    /// What the context is estimated to have, and what of it is kept.
+    estimate_before: u64,
+    estimate_kept: u64,
+    messages_kept: usize,
+}
+
+/// What a compaction did, or would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compacted {
+    /// Its entry; none when nothing was written.
+    pub entry: Option<EntryId>,
+    /// The first entry that is kept; none when there is nothing to summarise.
+    pub first_kept: Option<EntryId>,
+    /// The tokens of the context before and after.
+    pub tokens: (u64, u64),
+    /// The messages of the context before and after.
+    pub messages: (usize, usize),
+    /// The summary.
+    pub summary: String,
+}
+
+impl Engine {
+    /// Finds out what a compaction of the path to the leaf would summarise. None when there is nothing to do.
+    pub fn prepare_compaction(&self, session: &Session, how: Compact) -> Result<Option<Prepared>, EngineError> {
+        let leaf = session.log().leaf();
+        let context = session.context(leaf)?;
+        let lines = session.lines();
+        let path = session.log().path(leaf);
+        let weighed = budget::weigh(session.log(), &path, &lines)?;
+        let (start, previous) = session.last_summary(&weighed, context.compacted_by)?;
+        let plan = budget::plan(&weighed, start, how.keep).or_else(|| {
+            let messages = weighed.iter().skip(start).filter(|entry| is_message(entry.what)).count();
+            (how.force && messages > 2).then(|| budget::plan(&weighed, start, Keep::Messages(2))).flatten()
+        });
+        let Some(plan) = plan else { return Ok(None) };
+        let kept = weighed.get(plan.first_kept..).unwrap_or_default();
+        let old_summary = previous.as_deref().map_or(0, estimate_text);
+        let files = session.files_of(&weighed, &plan, context.compacted_by)?;
+        Ok(Some(Prepared {
+            leaf,
+            previous,
+            files,
+            tokens_before: tokens::of_context(session.log(), &context, &lines)?,
+            messages_before: context.items.len(),
+            estimate_before: weighed.iter().skip(start).map(|entry| entry.tokens).sum::<u64>() + old_summary,
+            estimate_kept: kept.iter().map(|entry| entry.tokens).sum(),
+            messages_kept: kept.iter().filter(|entry| is_message(entry.what)).count(),
+            path: weighed,
+            plan,
+        }))
+    }
+
+    /// Writes a compaction with this summary.
+    pub fn compact(&self, session: &mut Session, prepared: &Prepared, summary: &str) -> Result<Compacted, EngineError> {
+        if session.log().leaf() != prepared.leaf {
+            return Err(EngineError::Conflict("the session went on while it was summarised".into()));
+        }
+        let summary = prepared.files.appended_to(summary);
+        let mut compacted = prepared.outcome(session, summary)?;
+        let Some(first_kept) = &compacted.first_kept else { return Ok(compacted) };
+        let body = Body::new(
+            "compaction",
+            [
+                ("summary", Value::from(compacted.summary.clone())),
+                ("firstKeptEntryId", Value::from(first_kept.as_str())),
+                ("tokensBefore", Value::from(prepared.tokens_before)),
+                ("details", prepared.files.to_json()),
+            ],
+        );
+        let appended = self.append(session, &[Draft::new(body)], &Cursor::Leaf)?;
+        compacted.entry = appended.entries.into_iter().next().map(|written| written.id);
+        Ok(compacted)
+    }
+}
+
+impl Prepared {
+    /// Says what a compaction with this summary comes to. One that makes nothing shorter is refused.
+    pub fn outcome(&self, session: &Session, summary: String) -> Result<Compacted, EngineError> {
+        let after = self.estimate_kept + estimate_text(&summary);
+        if after >= self.estimate_before {
+            return Err(EngineError::Conflict(format!(
+                "the summary would not make the context shorter: {} tokens before, {after} after",
+                self.estimate_before
+            )));
+        }
+        let first_kept = self.path.get(self.plan.first_kept).map(|entry| session.entry_id(entry.seq));
+        Ok(Compacted {
+            entry: None,
+            first_kept,
+            tokens: (self.tokens_before, after),
+            messages: (self.messages_before, self.messages_kept + 1),
+            summary,
+        })
+    }
+
+    /// Returns what is summarised, as text for a model.
+    pub fn transcript(&self, session: &Session) -> Result<Transcript, EngineError> {
+        transcript::of(session, &self.path, &self.plan)
+    }
+
+    /// Summarises without a model: what was asked, how much was said, and which files were touched.
+    pub fn plain_summary(&self, session: &Session) -> Result<String, EngineError> {
+        plain::summary(session, &self.path, &self.plan, self.previous.as_deref())
+    }
+}
+
+impl Session {
+    /// Where on a path the next compaction starts, and what the last one said.
+    fn last_summary(&self, path: &[Weighed], last: Option<Seq>) -> Result<(usize, Option<String>), EngineError> {
+        let is_reset =
+            |entry: &Weighed| self.log().record(entry.seq).is_some_and(|record| record.kind == Kind::ResetBoundary);
+        let after_reset = path.iter().rposition(is_reset).map_or(0, |at| at + 1);
+        let Some(last) = last else { return Ok((after_reset, None)) };
+        let line = self.line(last)?;
+        let raw = Raw::parse(&line);
+        let text = |name| raw.and_then(|raw| raw.field(name)).and_then(Raw::text);
+        let kept = text("firstKeptEntryId").and_then(|id| self.log().seq_of(&id));
+        let at = |seq: Option<Seq>| path.iter().position(|entry| Some(entry.seq) == seq);
+        let start = at(kept).or_else(|| at(Some(last)).map(|at| at + 1)).unwrap_or_default();
+        Ok((start.max(after_reset), text("summary").map(|text| text.into_owned())))
+    }
+}
+
+fn is_message(what: What) -> bool {
+    !matches!(what, What::Other | What::Compaction)
+}
+
+fn estimate_text(text: &str) -> u64 {
+    (text.encode_utf16().count() as u64).div_ceil(4)
+}
+
+impl Compacted {
+    /// Nothing was to be done.
+    pub fn nothing(tokens: u64, messages: usize) -> Self {
+        Self {
+            entry: None,
+            first_kept: None,
+            tokens: (tokens, tokens),
+            messages: (messages, messages),
+            summary: String::new(),
+        }
+    }
+
+    /// Returns it as programs are told.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "compaction": self.entry.as_ref().map(EntryId::as_str),
+            "first_kept": self.first_kept.as_ref().map(EntryId::as_str),
+            "tokens_before": self.tokens.0,
+            "tokens_after": self.tokens.1,
+            "messages_before": self.messages.0,
+            "messages_after": self.messages.1,
+            "summary": self.summary,
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! `evict`: messages are left out of what a model is sent until enough tokens are free. They stay in the log: an entry says
+//! that they are left out, and going back to before it undoes it.
+
+use ramus_model::budget::{self, Weight};
+use ramus_model::context::Item;
+use ramus_model::json::Raw;
+use ramus_model::message::Message;
+use ramus_model::{Body, Draft, EntryId, Role, Seq, tokens};
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::Session;
+use crate::verb::append::Cursor;
+
+/// What was left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evicted {
+    /// The messages, oldest first.
+    pub entries: Vec<EntryId>,
+    /// How many tokens they are estimated to have.
+    pub freed: u64,
+    /// How many were to be freed.
+    pub needed: u64,
+}
+
+impl Evicted {
+    /// Says whether as much was freed as was needed.
+    pub fn is_enough(&self) -> bool {
+        self.freed >= self.needed
+    }
+}
+
+impl Engine {
+    /// Leaves messages out of the context of the leaf until `needed` tokens are free. What can be left out may be less; when
+    /// it is nothing, that is an error.
+    pub fn evict(&self, session: &mut Session, needed: u64, dry_run: bool) -> Result<Evicted, EngineError> {
+        let weights = session.weights()?;
+        let eviction = budget::evict(&weights.iter().map(|(_, weight)| *weight).collect::<Vec<_>>(), needed);
+        let seqs: Vec<Seq> =
+            eviction.removed.iter().filter_map(|at| weights.get(*at).and_then(|(seq, _)| *seq)).collect();
+        let entries: Vec<EntryId> = seqs.iter().map(|seq| session.entry_id(*seq)).collect();
+        if entries.is_empty() && needed > 0 {
+            return Err(EngineError::ContextFull { needed, available: 0 });
+        }
+        if !dry_run {
+            let edit = |id: &EntryId| {
+                let members = [("targetId", Value::from(id.as_str())), ("replacement", Value::Null)];
+                Draft::new(Body::new("context_edit", members))
+            };
+            self.append(session, &entries.iter().map(edit).collect::<Vec<_>>(), &Cursor::Leaf)?;
+        }
+        Ok(Evicted { entries, freed: eviction.freed, needed })
+    }
+}
+
+impl Session {
+    /// The messages of the context with what they weigh. What is no message entry cannot be left out and counts as a system
+    /// message does.
+    fn weights(&self) -> Result<Vec<(Option<Seq>, Weight)>, EngineError> {
+        let context = self.context(self.log().leaf())?;
+        let mut weights = Vec::with_capacity(context.items.len());
+        for item in context.items {
+            let seq = item.seq();
+            let line = self.line(seq)?;
+            let tokens = Raw::parse(&line).and_then(Message::of_entry).map_or(0, |message| tokens::estimate(&message));
+            let role = self.log().record(seq).map_or(Role::System, |record| record.role);
+            weights.push(match item {
+                Item::Message(_) | Item::Edited { .. } if role != Role::Other => (Some(seq), Weight { role, tokens }),
+                _ => (None, Weight { role: Role::System, tokens }),
+            });
+        }
+        Ok(weights)
+    }
+}

@@ -1,0 +1,47 @@
+//! The budget: how much of a model's window a request may take, and what goes when it takes too much.
+//!
+//! Two ways out. A compaction replaces the older part of a path by a summary ([`plan`] says which part); an eviction leaves
+//! whole turns, and then single steps, out of what is sent ([`evict`] says which). Neither ever parts a call from its
+//! results.
+
+mod evict;
+mod plan;
+mod weigh;
+
+pub use evict::{Eviction, Weight, evict};
+pub use plan::{Keep, Plan, plan};
+pub use weigh::{Weighed, What, weigh};
+
+/// How much of its window a model may fill before the older part is summarised, in percent.
+pub const FULL_AT: u64 = 80;
+
+/// Returns how many tokens an answer should be allowed in a window of this size: a share of half of it that grows with the
+/// window, from a third to three fifths. `limit` is what the model can write at most.
+pub fn desired_completion(window: u64, limit: Option<u64>) -> u64 {
+    let half = window as f64 / 2.0;
+    let share = (0.33 + half / 80_000.0 * 0.27).clamp(0.33, 0.6);
+    let desired = (half * share) as u64;
+    limit.map_or(desired, |limit| desired.min(limit))
+}
+
+/// Returns how many tokens an answer may have: what was asked for or is desired, as far as the prompt leaves room. 0 when
+/// there is none.
+pub fn max_tokens(window: u64, prompt: u64, asked: Option<u64>, limit: Option<u64>) -> u64 {
+    let wanted = match (asked, limit) {
+        (Some(asked), Some(limit)) => asked.min(limit),
+        (Some(asked), None) => asked,
+        (None, limit) => desired_completion(window, limit),
+    };
+    wanted.min(window.saturating_sub(prompt))
+}
+
+/// Returns how many tokens the result of a tool may have: a share of what is left of the window that grows with it.
+pub fn result_tokens(window: u64, reserved: u64) -> u64 {
+    let share = (0.33 + window as f64 / 80_000.0 * 0.27).clamp(0.33, 0.6);
+    (window.saturating_sub(reserved) as f64 * share) as u64
+}
+
+/// Says whether a prompt fills so much of a window that the older part should be summarised before the next answer.
+pub fn is_full(window: u64, prompt: u64) -> bool {
+    prompt.saturating_mul(100) >= window.saturating_mul(FULL_AT)
+}

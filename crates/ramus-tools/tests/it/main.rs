@@ -1,0 +1,8 @@
+//! What the tools promise, tested through their public interface.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
+
+mod files;
+mod oracle;
+mod processes;
+mod shell;

@@ -1,0 +1,91 @@
+//! `compact`: the older part of a session becomes a summary.
+
+use clap::Args;
+use ramus_engine::{Compact as How, Compacted, Session};
+use ramus_model::budget::Keep;
+use ramus_model::tokens;
+
+use crate::failure::Exit;
+use crate::invocation::Invocation;
+use crate::render::{Text, json, quantity, style};
+
+const EXAMPLES: &str = "\
+The summary stands for everything before the first message that is kept; calls of tools stay with their results. It is an \
+entry like any other: `ramus branch SESSION@-` goes back to before it, and every message is still there. Other branches do \
+not change. A summary that would not make the context shorter is refused.
+
+Examples:
+  ramus compact last
+  ramus compact last --keep-messages 20
+  ramus compact last --keep-tokens 20000 --dry-run --json";
+
+/// Replace the older part of what a model is sent by a summary
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Compact {
+    /// The session
+    session: String,
+    /// Keep the last two messages when nothing else would be summarised
+    #[arg(long)]
+    force: bool,
+    /// Keep the newest messages with about so many tokens
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    keep_tokens: u64,
+    /// Keep so many of the newest messages
+    #[arg(long, value_name = "N", conflicts_with = "keep_tokens")]
+    keep_messages: Option<usize>,
+    /// Say what would be summarised, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Compact {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let mut session = invocation.session(&self.session)?;
+        let compacted = self.compact(invocation, &mut session)?;
+        if !self.dry_run {
+            invocation.finish(&mut session)?;
+        }
+        if invocation.screen.wants_json() {
+            invocation.screen.json(json::members(compacted.to_json()))?;
+        } else {
+            invocation.screen.text(&self.to_text(&compacted))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn compact(&self, invocation: &Invocation<'_>, session: &mut Session) -> anyhow::Result<Compacted> {
+        let keep = self.keep_messages.map_or(Keep::Tokens(self.keep_tokens), Keep::Messages);
+        let how = How { keep, force: self.force };
+        let Some(prepared) = invocation.engine.prepare_compaction(session, how)? else {
+            let context = session.context(session.log().leaf())?;
+            let tokens = tokens::of_context(session.log(), &context, &session.lines())?;
+            return Ok(Compacted::nothing(tokens, context.items.len()));
+        };
+        let summary = prepared.plain_summary(session)?;
+        Ok(match self.dry_run {
+            true => prepared.outcome(session, summary)?,
+            false => invocation.engine.compact(session, &prepared, &summary)?,
+        })
+    }
+
+    fn to_text(&self, compacted: &Compacted) -> Text {
+        let mut text = Text::new();
+        let Some(first_kept) = &compacted.first_kept else {
+            text.plain("there is nothing to summarise").end();
+            return text;
+        };
+        let verb = if self.dry_run { "would be" } else { "are now" };
+        let (before, after) = compacted.messages;
+        text.plain(&format!(
+            "{} {verb} {}, about {} tokens instead of {}",
+            quantity::count(before, "message", "messages"),
+            quantity::count(after, "message", "messages"),
+            compacted.tokens.1,
+            compacted.tokens.0,
+        ))
+        .end();
+        text.plain("kept from ").styled(style::BOLD, first_kept.as_str()).plain(" on").end();
+        text
+    }
+}
