@@ -13,7 +13,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::error::CatalogueError;
 use database::{Database, Presence};
@@ -22,6 +22,12 @@ use writer::Writer;
 
 /// How long dropping a history waits for what was recorded.
 const DROP_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long a question waits for other processes that hold the database, one after the other.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long it waits before it tries again, beyond what the statement waited.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// One thing that was asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -135,20 +141,27 @@ impl History {
         self.with_database(|database| database.count(prompts)).map(Option::unwrap_or_default)
     }
 
-    /// Does something with the database, if there is one; once more if it turns out to be damaged and could be mended.
+    /// Does something with the database, if there is one; again while others hold it, and once more if it turns out to
+    /// be damaged and could be mended.
     fn with_database<T>(
         &self,
         work: impl Fn(&mut Database) -> Result<T, CatalogueError>,
     ) -> Result<Option<T>, CatalogueError> {
+        let end = Instant::now() + PATIENCE;
         let mut notices = Vec::new();
-        let result = self.try_with_database(work, &mut notices);
+        let result = loop {
+            match self.try_with_database(&work, &mut notices) {
+                Err(CatalogueError::Busy { .. }) if Instant::now() < end => crate::files::wait(PAUSE),
+                result => break result,
+            }
+        };
         lock(&self.notices).extend(notices);
         result
     }
 
     fn try_with_database<T>(
         &self,
-        work: impl Fn(&mut Database) -> Result<T, CatalogueError>,
+        work: &impl Fn(&mut Database) -> Result<T, CatalogueError>,
         notices: &mut Vec<String>,
     ) -> Result<Option<T>, CatalogueError> {
         let Some(mut database) = Database::open_sound(&self.place, Presence::Required, notices)? else {

@@ -217,8 +217,10 @@ impl Running<'_> {
             }
             Effect::Wait(timer, delay) => {
                 let inbox = self.inbox.clone();
+                // Clients that failed at the same moment must not come back at the same moment.
+                let spread = f64::from(*uuid::Uuid::new_v4().as_bytes().first().unwrap_or(&0)) / 1024.0;
                 self.runtime.spawn(async move {
-                    tokio::time::sleep(delay).await;
+                    tokio::time::sleep(delay.mul_f64(1.0 + spread)).await;
                     inbox.send(Input::Elapsed(timer));
                 });
                 Next::Nothing

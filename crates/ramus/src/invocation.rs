@@ -18,7 +18,7 @@ use crate::target::Target;
 use crate::terminal;
 
 /// How long a command waits for the prompt history at its end.
-const HISTORY_PATIENCE: Duration = Duration::from_secs(1);
+const HISTORY_PATIENCE: Duration = Duration::from_secs(5);
 
 /// One run of a command.
 pub(crate) struct Invocation<'s> {

@@ -12,8 +12,11 @@ use crate::input::Failure;
 /// How long the first retry waits when the provider does not say.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 
-/// The longest wait.
-const LONGEST_DELAY: Duration = Duration::from_secs(60);
+/// The longest wait of our own choice.
+const LONGEST_DELAY: Duration = Duration::from_secs(30);
+
+/// The longest wait that a provider can ask for. One that asks for more is not waited for.
+const LONGEST_ASKED: Duration = Duration::from_secs(120);
 
 /// How far a history is simplified at most.
 const SIMPLEST: u8 = 3;
@@ -101,11 +104,15 @@ impl Turn {
 
     fn failed(&mut self, failure: Failure) -> Vec<Effect> {
         match failure {
-            Failure::Later(after, reason) if !self.stream.is_shown && self.stream.attempts < self.limits.retries => {
+            Failure::Later(after, reason)
+                if !self.stream.is_shown
+                    && self.stream.attempts < self.limits.retries
+                    && after.is_none_or(|after| after <= LONGEST_ASKED) =>
+            {
                 self.stream.attempts += 1;
                 let attempt = self.stream.attempts;
                 let doubled = FIRST_DELAY.saturating_mul(1 << attempt.saturating_sub(1).min(8));
-                let delay = after.unwrap_or(doubled).min(LONGEST_DELAY);
+                let delay = after.unwrap_or(doubled.min(LONGEST_DELAY));
                 let timer = Timer(self.number());
                 self.state = State::Waiting(timer);
                 let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);

@@ -152,8 +152,10 @@ impl Database {
             }
             transaction.commit()?;
             // A reader of another process may keep old pages for a moment; they go with a later checkpoint.
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-            Ok(removed)
+            match connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+                Err(cause) if cause.sqlite_error_code() != Some(ffi::ErrorCode::DatabaseBusy) => Err(cause),
+                _ => Ok(removed),
+            }
         })
     }
 

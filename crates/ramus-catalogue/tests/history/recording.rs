@@ -72,6 +72,23 @@ fn a_locked_database_delays_nobody_and_loses_nothing() {
 }
 
 #[test]
+fn questions_wait_for_whoever_writes() {
+    let home = tempfile::tempdir().unwrap();
+    record(home.path(), &["before"]);
+    let other = connect(home.path());
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let release = std::thread::spawn(move || {
+        let (_keep, wait) = std::sync::mpsc::channel::<()>();
+        let _ = wait.recv_timeout(Duration::from_millis(600));
+        other.execute_batch("ROLLBACK").unwrap();
+    });
+    let known = prompt("before");
+    assert_eq!(History::at(home.path()).forget(&[(known.text, known.cwd)]).unwrap(), 1);
+    release.join().unwrap();
+    assert_eq!(found(home.path(), ""), Vec::<String>::new());
+}
+
+#[test]
 fn what_finds_no_place_in_the_queue_is_told() {
     let home = tempfile::tempdir().unwrap();
     record(home.path(), &["before"]);

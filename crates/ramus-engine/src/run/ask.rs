@@ -47,7 +47,10 @@ impl Running<'_> {
             thinking: self.run.thinking,
             cache_key: Some(session.id().to_string()),
         });
-        let can_compact = self.engine.prepare_compaction(session, super::summarise::how(facts.window))?.is_some();
+        // Only who needs room weighs the whole path.
+        let is_full = facts.window.is_some_and(|window| budget::is_full(window, tokens));
+        let can_compact =
+            is_full && self.engine.prepare_compaction(session, super::summarise::how(facts.window))?.is_some();
         Ok(Prepared { tokens, window: facts.window, can_compact })
     }
 

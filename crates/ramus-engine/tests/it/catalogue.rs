@@ -19,7 +19,7 @@ struct World {
     store: Arc<dyn LogStore>,
 }
 
-const DIRECTORIES: [&str; 3] = ["/work/a", "/work/b", "/Work/Ünï"];
+const DIRECTORIES: [&str; 3] = ["/srv/a", "/srv/b", "/Srv/Ünï"];
 
 impl World {
     fn new() -> Self {
@@ -180,9 +180,9 @@ fn filters() -> Vec<Filter> {
     let mut filters = vec![
         Filter::default(),
         all.clone(),
-        Filter { directory: here("/work/a"), ..Filter::default() },
-        Filter { directory: here("/work/b"), drafts: true, ..Filter::default() },
-        Filter { directory: here("/work/a"), archived: true, limit: Some(1), ..Filter::default() },
+        Filter { directory: here("/srv/a"), ..Filter::default() },
+        Filter { directory: here("/srv/b"), drafts: true, ..Filter::default() },
+        Filter { directory: here("/srv/a"), archived: true, limit: Some(1), ..Filter::default() },
         Filter { owner: Some("ada".into()), ..all.clone() },
         Filter { text: Some("TITLE 2".into()), ..all.clone() },
         Filter { text: Some("ÜNÏ".into()), ..Filter::default() },
@@ -304,7 +304,7 @@ fn a_home_in_memory_is_listed_the_same_way() {
 #[test]
 fn long_sessions_are_added_to() {
     let world = World::new();
-    let mut session = world.engine.create(NewSession { cwd: "/work/a".into(), ..NewSession::default() }).unwrap();
+    let mut session = world.engine.create(NewSession { cwd: "/srv/a".into(), ..NewSession::default() }).unwrap();
     let long = Draft::new(Body::new("message", [("message", json!({"role": "user", "content": "x".repeat(1 << 19)}))]));
     world.engine.append(&mut session, &[long], &Cursor::Leaf).unwrap();
     for number in 0..30 {
