@@ -16,6 +16,7 @@ mod catalogue;
 mod clock;
 mod engine;
 mod error;
+mod journal;
 pub mod prices;
 pub mod project;
 mod recovery;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::json::{Object, Raw, Shape};
@@ -80,7 +81,7 @@ pub struct Glance {
 }
 
 /// Tokens and cost of one answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Prompt tokens that were not cached.
     pub input: u64,

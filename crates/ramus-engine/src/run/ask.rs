@@ -57,7 +57,9 @@ impl Running<'_> {
     /// Asks the model and reports what it says.
     pub(super) fn ask(&mut self, said: &str) {
         let Some(mut request) = self.request.clone() else { return };
+        self.timing.listen();
         if !said.is_empty() {
+            self.journal.go_on();
             let by = Some(request.model.clone());
             let speaker = Speaker::Assistant(Vec::new());
             request.messages.push(Outgoing { entry: None, speaker, parts: vec![provider::text_part(said)], by });

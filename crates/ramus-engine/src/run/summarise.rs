@@ -7,8 +7,10 @@ use ramus_model::context::provider::{Outgoing, Speaker, text_part};
 use ramus_model::delta::{Answering, Finish};
 use ramus_model::request::{Request, Thinking};
 
-use super::{Message, Next, Running};
+use super::inbox::Message;
+use super::{Next, Running};
 use crate::error::EngineError;
+use crate::verb::append::Written;
 use crate::verb::compact::{Compact, Prepared, Transcript};
 
 const INSTRUCTIONS: &str = "You write summaries of conversations between a person and a coding agent, for the agent itself: \
@@ -58,19 +60,19 @@ impl Running<'_> {
                 while let Some(piece) = stream.next().await {
                     match piece {
                         Ok(delta) => answer.take(delta),
-                        Err(error) => return drop(inbox.0.send(Message::Summary(Err(error.to_string())))),
+                        Err(error) => return drop(inbox.post(Message::Summary(Err(error.to_string())))),
                     }
                 }
                 // A summary that was cut off would leave out what came last.
                 if answer.finish() == Some(&Finish::Length) || answer.text().trim().is_empty() {
-                    return drop(inbox.0.send(Message::Summary(Err("the summary is not complete".into()))));
+                    return drop(inbox.post(Message::Summary(Err("the summary is not complete".into()))));
                 }
                 if !summary.is_empty() {
                     summary.push_str("\n\n---\n\n**Turn Context (split turn):**\n\n");
                 }
                 summary.push_str(answer.text().trim());
             }
-            let _ = inbox.0.send(Message::Summary(Ok(summary)));
+            inbox.post(Message::Summary(Ok(summary)));
         }));
         Ok(Next::Nothing)
     }
@@ -86,7 +88,13 @@ impl Running<'_> {
     }
 
     fn write_summary(&mut self, prepared: &Prepared, text: &str) -> Result<(), String> {
-        self.engine.compact(self.session, prepared, text).map(drop).map_err(|error| error.to_string())
+        let compacted = self.engine.compact(self.session, prepared, text).map_err(|error| error.to_string())?;
+        if let Some((id, seq)) = compacted.entry.and_then(|id| Some((id.clone(), self.session.log().seq_of(id.as_str())?))) {
+            let parent = self.session.log().record(seq).and_then(|record| record.parent());
+            let parent = parent.map(|parent| self.session.entry_id(parent));
+            self.tell_appended(&Written { id, seq, parent });
+        }
+        Ok(())
     }
 }
 
