@@ -1,11 +1,12 @@
 //! Long runs: `cargo xtask soak`. Each part stands on its own and ends with figures for `docs/results/soak-PART.md`:
-//! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; crashes of a simulated disk; fuzzing of every
+//! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; [`turns`] that are killed; crashes of a simulated disk; fuzzing of every
 //! target; the test suite with many more cases per property, each round from fresh random seeds.
 //!
 //! The parts run one after the other, because each uses the whole machine. A further part is one more [`Part`].
 
 mod catalogue;
 mod torture;
+mod turns;
 
 use std::time::{Duration, Instant};
 
@@ -34,9 +35,10 @@ struct Extent {
 /// What a run consists of.
 type Part = (&'static str, fn(&Workspace, &Extent) -> Result<String>);
 
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 6] = [
     ("torture", torture),
     ("catalogue", catalogue),
+    ("turns", turns),
     ("crashes", crashes),
     ("fuzz", fuzzing),
     ("properties", properties),
@@ -101,6 +103,11 @@ fn torture(workspace: &Workspace, extent: &Extent) -> Result<String> {
 fn catalogue(workspace: &Workspace, extent: &Extent) -> Result<String> {
     println!("\n==> catalogue");
     catalogue::run(workspace, extent.torture.seed)
+}
+
+fn turns(workspace: &Workspace, extent: &Extent) -> Result<String> {
+    println!("\n==> turns");
+    turns::run(workspace, extent.torture.seed)
 }
 
 fn fuzzing(workspace: &Workspace, extent: &Extent) -> Result<String> {

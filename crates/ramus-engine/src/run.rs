@@ -31,8 +31,8 @@ use crate::error::EngineError;
 use crate::journal::Journalling;
 use crate::session::Session;
 pub use act::{Answer, Asker};
-pub use inbox::{GoesOn, Inbox, Letters, NotTaken, WhenBusy, inbox, watching};
 use inbox::Message;
+pub use inbox::{GoesOn, Inbox, Letters, NotTaken, WhenBusy, inbox, watching};
 pub(crate) use store::result_message;
 pub use system::system_prompt;
 

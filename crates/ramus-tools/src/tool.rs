@@ -44,7 +44,7 @@ pub struct Plan {
 
 impl Plan {
     /// Makes a plan for work that blocks, on a thread where it may.
-    fn blocking(
+    pub fn blocking(
         questions: Vec<Question>,
         effect: Effect,
         work: impl FnOnce(&Cancel) -> Outcome + Send + 'static,

@@ -4,8 +4,8 @@
 use ramus_agent::{NOT_EXECUTED, Outcome};
 use ramus_model::delta::{Answering, Ending};
 use ramus_model::{Body, Draft, EntryId};
-use ramus_store::planted::{Bug, is_planted};
 use ramus_store::StoreError;
+use ramus_store::planted::{Bug, is_planted};
 
 use super::{Head, Line};
 use crate::engine::Engine;
@@ -176,7 +176,8 @@ impl Engine {
         let reason = "this part of the journal of a turn cannot be read or belongs to no entry of the session";
         let aside = self.store.set_aside(session.location(), start as u64, bytes, reason)?;
         let place = aside.path.as_ref().map(|path| format!(": {}", path.display())).unwrap_or_default();
-        let detail = format!("{} bytes of the journal of a turn could not be used and were set aside{place}", aside.len);
+        let detail =
+            format!("{} bytes of the journal of a turn could not be used and were set aside{place}", aside.len);
         let kept = aside.path.into_iter().collect();
         let action = Action { quarantined: aside.len, kept, ..Action::new(ActionKind::JournalSetAside, detail) };
         session.recovered.push(action);

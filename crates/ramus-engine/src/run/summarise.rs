@@ -60,12 +60,16 @@ impl Running<'_> {
                 while let Some(piece) = stream.next().await {
                     match piece {
                         Ok(delta) => answer.take(delta),
-                        Err(error) => return drop(inbox.post(Message::Summary(Err(error.to_string())))),
+                        Err(error) => {
+                            inbox.post(Message::Summary(Err(error.to_string())));
+                            return;
+                        }
                     }
                 }
                 // A summary that was cut off would leave out what came last.
                 if answer.finish() == Some(&Finish::Length) || answer.text().trim().is_empty() {
-                    return drop(inbox.post(Message::Summary(Err("the summary is not complete".into()))));
+                    inbox.post(Message::Summary(Err("the summary is not complete".into())));
+                    return;
                 }
                 if !summary.is_empty() {
                     summary.push_str("\n\n---\n\n**Turn Context (split turn):**\n\n");
@@ -89,7 +93,9 @@ impl Running<'_> {
 
     fn write_summary(&mut self, prepared: &Prepared, text: &str) -> Result<(), String> {
         let compacted = self.engine.compact(self.session, prepared, text).map_err(|error| error.to_string())?;
-        if let Some((id, seq)) = compacted.entry.and_then(|id| Some((id.clone(), self.session.log().seq_of(id.as_str())?))) {
+        if let Some((id, seq)) =
+            compacted.entry.and_then(|id| Some((id.clone(), self.session.log().seq_of(id.as_str())?)))
+        {
             let parent = self.session.log().record(seq).and_then(|record| record.parent());
             let parent = parent.map(|parent| self.session.entry_id(parent));
             self.tell_appended(&Written { id, seq, parent });

@@ -12,6 +12,7 @@ mod degraded;
 mod fork;
 mod homes;
 mod in_place;
+mod journal;
 mod list;
 mod project;
 mod relocate;

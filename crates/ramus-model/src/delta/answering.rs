@@ -56,7 +56,6 @@ pub enum Ending {
 /// What the message of an answer that was interrupted says went wrong.
 pub const INTERRUPTED: &str = "Interrupted: the process ended before the answer was complete";
 
-
 impl Answering {
     /// Takes in a piece.
     pub fn take(&mut self, delta: Delta) {

@@ -19,6 +19,7 @@ mod demo;
 mod failing;
 mod files;
 mod finding;
+mod formats;
 mod help;
 mod history;
 mod hostile;
