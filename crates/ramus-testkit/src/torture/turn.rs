@@ -91,7 +91,7 @@ impl Turns {
     }
 
     fn kill(&self, scene: &Scene, number: u64, random: &mut Random, killed: &mut Killed) -> Result<Run> {
-        let player = Player::start(scene, &conversation(number), "do it", self.planted)?;
+        let player = Player::start(scene, &conversation(number, random), "do it", self.planted)?;
         let seen = player.kill_after(instant(random))?;
         let next = Player::start(scene, &[Reply::text(format!("Again{number}."))], "go on", self.planted)?;
         let went_on = next.finish().context("the next turn")?;
@@ -111,29 +111,30 @@ impl Turns {
 
 /// The moment of a kill: a quarter while the program starts, the others while it works.
 fn instant(random: &mut Random) -> Duration {
-    let most = if random.chance(25) { 120 } else { 1_400 };
+    let most = if random.chance(20) { 150 } else { 2_200 };
     Duration::from_micros(random.below(most * 1_000) as u64)
 }
 
 /// A turn with three calls, thoughts and an answer that is cut off. Every word is there once.
-fn conversation(number: u64) -> Vec<Reply> {
-    let words = |part: &str, count: usize| (0..count).map(|at| format!("{part}{number}x{at} ")).collect::<Vec<_>>();
+fn conversation(number: u64, random: &mut Random) -> Vec<Reply> {
+    let mut words =
+        |part: &str| (0..random.below(40) + 1).map(|at| format!("{part}{number}x{at} ")).collect::<Vec<_>>();
     let call = |name: &str| {
-        let command = format!("echo {name}{number} >> effects.txt");
+        let command = format!("sleep 0.2; echo {name}{number} >> effects.txt");
         (format!("call{name}{number}"), json!({"command": command}))
     };
     let with_call = |reply: Reply, name: &str| {
         let (id, arguments) = call(name);
         reply.call_as(id, "bash", arguments)
     };
-    let first = Reply::default().think(words("thought", 3)).say(words("alpha", 20));
-    let second = Reply::default().say(words("beta", 20)).with_finish(crate::model_server::Finish::Length);
-    let third = Reply::default().say(words("gamma", 10));
+    let first = Reply::default().think(words("thought")).say(words("alpha"));
+    let second = Reply::default().say(words("beta")).with_finish(crate::model_server::Finish::Length);
+    let third = Reply::default().say(words("gamma"));
     vec![
         with_call(with_call(first, "a"), "b").paced(PACE),
         second.paced(PACE),
         with_call(third, "c").paced(PACE),
-        Reply::default().say(words("delta", 20)).paced(PACE),
+        Reply::default().say(words("delta")).paced(PACE),
     ]
 }
 

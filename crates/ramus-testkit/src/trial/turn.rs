@@ -66,6 +66,9 @@ fn crash_after(operations: usize, runtime: &Runtime, crashed: &mut Crashed) -> R
     fs.crash_after(operations);
     let told = turn(&fs, runtime, WHOLE, &counter);
     let is_over = told.end.is_some();
+    if is_over && told.end != Some(End::Finished("stop".into())) {
+        return Err(format!("without a crash it ends otherwise: {:?}", told.end));
+    }
     let [lost, kept] = fs.history().extremes();
     for (image, is_kept) in [(kept, true), (lost, false)] {
         let fs = image.boot();

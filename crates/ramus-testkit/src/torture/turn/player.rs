@@ -60,7 +60,7 @@ impl Player {
         let server = ModelServer::start(Plan::of(replies.iter().cloned()))?;
         let mut command = scene.command(&server);
         command.args(["run", prompt, "-s", &scene.session, "--model", scene.model(), "--thinking", "low", "--json"]);
-        command.args(["--permission", "bash=allow"]);
+        command.args(["--permission", "all=allow"]);
         plant(&mut command, planted);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().context("cannot start a turn")?;
