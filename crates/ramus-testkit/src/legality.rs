@@ -5,6 +5,7 @@
 //! [`crate::model_server`], which know the rules of the formats and nothing of the code that makes the requests. A [`Harm`]
 //! spoils histories on purpose, to show that the trial notices.
 
+mod fork;
 mod harm;
 mod history;
 mod message;

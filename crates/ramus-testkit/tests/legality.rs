@@ -19,7 +19,7 @@ fn every_request_of_every_tree_is_legal() {
     }
     let tally = trial.run(0..0);
     println!("{tally:?}");
-    assert!(tally.evictions > 0 && tally.compactions > 0, "{tally:?}");
+    assert!(tally.evictions > 0 && tally.compactions > 0 && tally.forks > 0, "{tally:?}");
 }
 
 #[test]
@@ -49,8 +49,8 @@ fn soak() {
         shares.map(|share| std::thread::spawn(move || Trial::new(None).unwrap().run(share).clone())).collect();
     let mut tally = Tally::default();
     drivers.into_iter().for_each(|driver| tally.add(driver.join().unwrap()));
-    let Tally { trees, contexts, requests, evictions, compactions, violations, .. } = tally;
+    let Tally { trees, contexts, requests, evictions, compactions, forks, violations, .. } = tally;
     println!("trees: {trees}, contexts: {contexts}, requests: {requests}, violations: {violations}");
-    println!("evictions: {evictions}, compactions: {compactions}");
+    println!("evictions: {evictions}, compactions: {compactions}, forks: {forks}");
     assert_eq!(tally.first, None);
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::harm::Harm;
 use super::part::MODELS;
-use super::{history, room, tree};
+use super::{fork, history, room, tree};
 use crate::model_server::{Format, judge};
 use crate::random::Random;
 
@@ -21,6 +21,9 @@ const ROOM: usize = 24;
 
 /// How often a context is stored and made again: once in so many.
 const SETTLED: usize = 8;
+
+/// How often a tree is also forked: once in so many.
+const FORKS: usize = 16;
 
 /// What a trial came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub struct Tally {
     pub evictions: u64,
     /// How many times a path was compacted.
     pub compactions: u64,
+    /// How many forks were made.
+    pub forks: u64,
     /// How many times something was wrong.
     pub violations: u64,
     /// What was wrong first, with the seed of its tree.
@@ -49,6 +54,7 @@ impl Tally {
         self.requests += other.requests;
         self.evictions += other.evictions;
         self.compactions += other.compactions;
+        self.forks += other.forks;
         self.violations += other.violations;
         self.first = self.first.take().or(other.first);
     }
@@ -99,6 +105,21 @@ impl Trial {
         &self.tally
     }
 
+    /// A fork sends what its origin sends at the entry that it was made at.
+    fn fork(&mut self, log: &Log, file: &[u8], random: &mut Random) {
+        let Some(entry) = log.seqs().nth(random.below(log.len())) else { return };
+        match fork::sent(file, entry) {
+            Ok(Some(messages)) => {
+                self.tally.forks += 1;
+                if !fork::is_same(&messages, &sent(log, Some(entry), file)) {
+                    self.wrong(&format!("a fork at {entry:?} sends something else"));
+                }
+            }
+            Ok(None) => {}
+            Err(error) => self.wrong(&format!("no fork can be made at {entry:?}: {error}")),
+        }
+    }
+
     /// At every entry; and as if the writer had stopped behind every line, and in the middle of every line.
     fn tree(&mut self, file: &[u8]) {
         let mut random = Random::new(!self.seed);
@@ -108,6 +129,9 @@ impl Trial {
             if random.below(ROOM) == 0 {
                 self.make_room(&log, seq, file, &mut random);
             }
+        }
+        if random.below(FORKS) == 0 {
+            self.fork(&log, file, &mut random);
         }
         let mut start = 0;
         for line in file.split_inclusive(|byte| *byte == b'\n') {
