@@ -10,7 +10,7 @@ mod scenes;
 use std::fs;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use ramus_testkit::model_server::{Keys, ModelServer};
+use ramus_testkit::model_server::{Keys, ModelServer, Verdict as Judgement};
 use serde_json::Value;
 
 pub(super) use proxy::VERSION;
@@ -100,7 +100,7 @@ impl Stage {
         );
         let session = end.get("session").and_then(Value::as_str).context("no session")?;
         let said = (self.scene.judge)(&ramus.json(["context", session, "--dialect", "v3"])?)?;
-        let asked = self.server.requests().len();
-        Ok((Verdict::Same, format!("{said}; {asked} requests")))
+        let asked = self.server.requests().iter().filter(|request| request.verdict == Judgement::Legal).count();
+        Ok((Verdict::Same, format!("{said}; requests: {asked}")))
     }
 }

@@ -38,11 +38,10 @@ fn text() -> Plan {
     Plan::of([Reply::default().say(["Gr\u{fc}", "\u{df}e ", "\u{1f980}, ", "\"quoted\"\n\ttabbed"])]).then(Then::Echo)
 }
 
+/// Two tools: litellm calls a call of Gemini's format after its tool, so two calls of one tool would have one id.
 fn calls() -> Plan {
-    let asks = Reply::default()
-        .say(["I look."])
-        .call("read", json!({"path": "first.txt"}))
-        .call("read", json!({"path": "second.txt"}));
+    let asks =
+        Reply::default().say(["I look."]).call("read", json!({"path": "first.txt"})).call("list", json!({"path": "."}));
     Plan::of([asks, Reply::text("Both read.")]).then(Then::Echo)
 }
 
@@ -98,13 +97,14 @@ fn says(context: &Value, expected: &str) -> Result<String> {
     Ok(if thoughts > 0 { "text exact, with its thought".into() } else { "text exact".into() })
 }
 
-/// Both calls with what the files hold, then the last word.
+/// Both calls with what is there, then the last word.
 fn results(context: &Value) -> Result<String> {
     let results: Vec<String> =
         messages(context).iter().filter(|message| role(message) == "toolResult").map(texts).collect();
     ensure!(results.len() == 2, "{} results: {results:?}", results.len());
-    for (result, held) in results.iter().zip(["one ring", "two rings"]) {
-        ensure!(result.contains(held), "a result is {result:?}");
+    // They are stored as they come in.
+    for held in ["one ring", "second.txt"] {
+        ensure!(results.iter().any(|result| result.contains(held)), "no result says {held:?}: {results:?}");
     }
     says(context, "Both read.").map(|said| format!("2 results, {said}"))
 }
