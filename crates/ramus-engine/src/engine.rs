@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ramus_catalogue::History;
 use ramus_model::time;
+use ramus_model::tokens::{Counter, Heuristic};
 use ramus_store::{Flush, LogStore, MemoryStore};
 
 use crate::catalogue::Shelf;
@@ -47,6 +48,7 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     pub(crate) client: String,
     pub(crate) durability: Durability,
+    pub(crate) counter: Arc<dyn Counter>,
     pub(crate) history: Option<Arc<History>>,
     pub(crate) shelf: Shelf,
 }
@@ -59,6 +61,7 @@ impl Engine {
             clock: Arc::new(SystemClock),
             client: client.into(),
             durability: Durability::Full,
+            counter: Arc::new(Heuristic),
             history: None,
             shelf: Shelf::default(),
         }
@@ -80,6 +83,13 @@ impl Engine {
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// Chooses how tokens are counted that no provider reported, when room is made for a model.
+    #[must_use]
+    pub fn with_counter(mut self, counter: Arc<dyn Counter>) -> Self {
+        self.counter = counter;
         self
     }
 

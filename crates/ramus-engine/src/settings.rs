@@ -112,6 +112,9 @@ impl Settings {
             "default_model" if !value.is_empty() && !value.contains('/') => {
                 wrong(format!("a model is named PROVIDER/NAME, not {value:?}"))
             }
+            "token_counter" if !matches!(value, "heuristic" | "bpe") => {
+                wrong(format!("token_counter is \"heuristic\" or \"bpe\", not {value:?}"))
+            }
             "owner" if value.is_empty() => wrong("the owner cannot be empty".into()),
             _ => Ok(()),
         }

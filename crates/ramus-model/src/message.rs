@@ -178,7 +178,12 @@ impl Message {
 }
 
 impl Part {
-    fn read(raw: Raw<'_>) -> Self {
+    /// Returns the id of a call; none for what is not a call.
+    pub fn call_id(&self) -> Option<&str> {
+        if let Self::ToolCall { id, .. } = self { Some(id) } else { None }
+    }
+
+    pub(crate) fn read(raw: Raw<'_>) -> Self {
         let part = raw.object().unwrap_or_default();
         let owned = |name| part.text(name).unwrap_or_default().into_owned();
         match &*part.text("type").unwrap_or_default() {

@@ -5,6 +5,7 @@
 
 mod cli;
 mod command;
+mod counter;
 mod failure;
 mod file;
 mod home;

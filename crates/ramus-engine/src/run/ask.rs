@@ -32,7 +32,8 @@ impl Running<'_> {
         let fixed = (self.run.system.len() as u64
             + tools.iter().map(|tool| tool.parameters.to_string().len() as u64 + 60).sum::<u64>())
             / 4;
-        let tokens = tokens::of_context(session.log(), &context, &session.lines())?.saturating_add(fixed);
+        let counter = &*self.engine.counter;
+        let tokens = tokens::count_context(session.log(), &context, &session.lines(), counter)?.saturating_add(fixed);
         let facts = self.run.facts.clone();
         let max_tokens = match facts.window {
             Some(window) => Some(budget::max_tokens(window, tokens, self.run.max_tokens, facts.output).max(1)),

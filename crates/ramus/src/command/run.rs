@@ -14,6 +14,7 @@ use ramus_engine::{ForkOptions, NewSession, Session};
 use ramus_model::request::Thinking;
 use serde_json::json;
 
+use crate::counter;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
 use crate::render::json as members;
@@ -84,8 +85,8 @@ impl Run {
             .context("cannot start a runtime")?;
         let (inbox, letters) = inbox();
         let guard = signal::cancel_on_interrupt(inbox.clone())?;
+        let engine = counter::engine(invocation, &turn.model.model)?;
         let mut watcher = Watcher::new(session.id(), invocation.screen);
-        let engine = invocation.engine.clone();
         let result =
             engine.run(&mut session, turn, runtime.handle(), (inbox, letters), &mut |event| watcher.tell(event));
         drop(guard);
