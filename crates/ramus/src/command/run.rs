@@ -180,7 +180,7 @@ impl Run {
                 "summary": {"additions": 0, "deletions": 0, "files": 0},
             })))?;
         } else {
-            invocation.screen.note(&watcher::end_line(session, result))?;
+            invocation.screen.note(&watcher::end_line(session.id(), result, self.script.is_some()))?;
         }
         Ok(match &result.end {
             ramus_agent::End::Finished(_) => Exit::Done,

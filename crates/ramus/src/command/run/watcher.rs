@@ -1,123 +1,198 @@
-//! Showing a turn while it runs: what the model says as it says it, a line for every call.
+//! Showing a turn while it runs: what the model says as it says it, a line for every call, and what else happens.
+//!
+//! What a model says goes to stdout, everything else to stderr. Nothing reaches either without being cleaned.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use ramus_agent::{End, Event};
-use ramus_engine::Session;
 use ramus_engine::run::TurnResult;
 use ramus_model::SessionId;
 use serde_json::Value;
 
-use crate::render::{Text, quantity, style};
+use crate::render::call::{self, Ended};
+use crate::render::clean::{self, Breaks};
+use crate::render::markdown::Markdown;
+use crate::render::{Text, glyphs, quantity, style};
 use crate::screen::Screen;
 
-/// How much of the arguments of a call is shown.
-const SHOWN: usize = 100;
+/// How much of a thought is kept to show some of it.
+const THOUGHT: usize = 400;
 
 /// Tells what happens.
-pub(super) struct Watcher<'s> {
+pub(crate) struct Watcher<'s> {
     session: String,
     screen: &'s mut Screen,
+    markdown: Markdown,
     /// Whether the last text ended without a line's end.
     is_open: bool,
+    /// The beginning of what the model thinks, while it does.
+    thought: Option<String>,
+    /// Calls that run: since when, and with which arguments.
+    running: HashMap<String, (Instant, Value)>,
     failed: anyhow::Result<()>,
 }
 
 impl<'s> Watcher<'s> {
-    pub(super) fn new(session: &SessionId, screen: &'s mut Screen) -> Self {
-        Self { session: session.to_string(), screen, is_open: false, failed: Ok(()) }
+    pub(crate) fn new(session: &SessionId, screen: &'s mut Screen) -> Self {
+        Self {
+            session: session.to_string(),
+            screen,
+            markdown: Markdown::default(),
+            is_open: false,
+            thought: None,
+            running: HashMap::new(),
+            failed: Ok(()),
+        }
     }
 
     /// Tells one event. Trouble with the screen stops no turn; it is reported at the end.
-    pub(super) fn tell(&mut self, event: &Event) {
+    pub(crate) fn tell(&mut self, event: &Event) {
         if self.failed.is_ok() {
-            self.failed = self.show(event);
+            self.failed = if self.screen.wants_json() { self.print(event) } else { self.show(event) };
         }
     }
 
-    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+    /// Ends what is open on the screen.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.close()?;
+        self.screen.clear_status()?;
         self.failed
     }
 
-    fn show(&mut self, event: &Event) -> anyhow::Result<()> {
-        if self.screen.wants_json() {
-            let mut json = event.to_json();
-            if let Some(object) = json.as_object_mut() {
-                object.insert("session".into(), Value::from(self.session.clone()));
-            }
-            self.screen.data(format!("{json}\n").as_bytes())?;
-            return self.screen.flush();
+    fn print(&mut self, event: &Event) -> anyhow::Result<()> {
+        let mut json = event.to_json();
+        if let Some(object) = json.as_object_mut() {
+            object.insert("session".into(), Value::from(self.session.clone()));
         }
-        let mut text = Text::new();
-        match event {
-            Event::MessageDelta(said) => {
-                let mut text = Text::new();
-                text.plain(said);
-                self.is_open = !said.ends_with('\n');
-                self.screen.text(&text)?;
-                return self.screen.flush();
-            }
-            Event::ToolStart { name, input, .. } => {
-                text.styled(style::BOLD, name).plain(" ").styled(style::DIM, &brief(input));
-            }
-            Event::ToolEnd { name, is_error: true, result, .. } => {
-                let said = result.iter().filter_map(|part| part.get("text")?.as_str()).collect::<String>();
-                let line = said.lines().next().unwrap_or_default().to_owned();
-                text.styled(style::DIM, &format!("{name} failed: {line}"));
-            }
-            Event::Retry { attempt, delay_ms, reason } => {
-                text.styled(style::DIM, &format!("trying again in {} s ({attempt}): {reason}", delay_ms / 1000));
-            }
-            Event::CompactionStart => {
-                text.styled(style::DIM, "the context is full; the older part is being summarised");
-            }
-            _ => return Ok(()),
-        }
-        text.end();
-        self.close()?;
-        self.screen.note(&text)?;
+        self.screen.json(crate::render::json::members(json))?;
         self.screen.flush()
     }
 
-    fn close(&mut self) -> anyhow::Result<()> {
-        if std::mem::take(&mut self.is_open) && !self.screen.wants_json() {
-            self.screen.data(b"\n")?;
+    fn show(&mut self, event: &Event) -> anyhow::Result<()> {
+        match event {
+            Event::MessageDelta(said) => self.say(said),
+            Event::ThinkingDelta(thought) => self.think(thought),
+            Event::MessageEnd { .. } => self.close(),
+            Event::ToolStart { call, name, input } => {
+                self.close()?;
+                self.running.insert(call.clone(), (Instant::now(), input.clone()));
+                let mut text = Text::new();
+                call::running(&mut text, name, input, self.screen.width());
+                self.screen.status(&mut text)
+            }
+            Event::ToolEnd { call, name, result, is_error, details } => {
+                self.close()?;
+                let started = self.running.remove(call);
+                let ended = Ended {
+                    name,
+                    input: started.as_ref().map(|(_, input)| input),
+                    result,
+                    is_error: *is_error,
+                    details: details.as_ref(),
+                    took: started.as_ref().map(|(since, _)| since.elapsed()),
+                };
+                let mut text = Text::new();
+                ended.write(&mut text, self.screen.width());
+                self.screen.note(&text)
+            }
+            Event::Retry { attempt, delay_ms, reason } => {
+                let delay = quantity::duration(Duration::from_millis(*delay_ms));
+                self.remark(&format!("trying again in {delay} ({attempt}): {reason}"))
+            }
+            Event::CompactionStart => self.remark("the context is full; its older part is being summarised"),
+            Event::CompactionEnd { error: Some(error) } => self.remark(&format!("it was not summarised: {error}")),
+            Event::QueueChanged { steer, follow_up } if steer + follow_up > 0 => {
+                self.remark(&format!("{} waiting to be told", quantity::count(steer + follow_up, "message", "messages")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows what the model says: styled on a terminal with colours, as it is elsewhere.
+    fn say(&mut self, said: &str) -> anyhow::Result<()> {
+        self.end_thought()?;
+        let mut text = Text::new();
+        if self.screen.is_terminal() && self.screen.is_coloured() {
+            self.markdown.push(said, &mut text);
+            self.screen.text(&text)?;
+        } else if self.screen.is_terminal() {
+            self.screen.text(text.exact(style::NONE, said))?;
+        } else {
+            self.screen.data(clean::clean(said, Breaks::Layout, usize::MAX).as_bytes())?;
+        }
+        self.is_open = !said.ends_with('\n');
+        self.screen.flush()
+    }
+
+    fn think(&mut self, thought: &str) -> anyhow::Result<()> {
+        if self.thought.is_none() {
+            self.close()?;
+            let mut text = Text::new();
+            text.styled(style::DIM, &format!("{} thinking", glyphs::of_terminal().thought));
+            self.screen.status(&mut text)?;
+        }
+        let kept = self.thought.get_or_insert_default();
+        if kept.len() < THOUGHT {
+            kept.push_str(thought);
         }
         Ok(())
     }
-}
 
-/// The arguments of a call in one line.
-fn brief(input: &Value) -> String {
-    let text = match input.as_object().and_then(|object| object.values().next()) {
-        Some(Value::String(text)) => text.clone(),
-        _ => input.to_string(),
-    };
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line.to_owned(),
+    /// Shows a thought in one line, now that it is over.
+    fn end_thought(&mut self) -> anyhow::Result<()> {
+        let Some(thought) = self.thought.take() else { return Ok(()) };
+        let mut text = Text::new();
+        text.styled(style::DIM, glyphs::of_terminal().thought).spaces(1).cut(style::DIM, &thought, self.screen.width());
+        self.screen.note(text.end())
+    }
+
+    fn remark(&mut self, words: &str) -> anyhow::Result<()> {
+        self.close()?;
+        let mut text = Text::new();
+        self.screen.note(text.styled(style::DIM, words).end())
+    }
+
+    /// Ends the thought and the line that are open.
+    fn close(&mut self) -> anyhow::Result<()> {
+        if self.screen.wants_json() {
+            return Ok(());
+        }
+        self.end_thought()?;
+        let mut text = Text::new();
+        self.markdown.finish(&mut text);
+        if std::mem::take(&mut self.is_open) {
+            text.end();
+        }
+        self.screen.text(&text)?;
+        self.screen.flush()
     }
 }
 
 /// What went wrong, if something did.
-pub(super) fn error(result: &TurnResult) -> Option<&str> {
+pub(crate) fn error(result: &TurnResult) -> Option<&str> {
     if let End::Failed(reason) = &result.end { Some(reason) } else { None }
 }
 
-/// The last line: how it ended and what it cost.
-pub(super) fn end_line(session: &Session, result: &TurnResult) -> Text {
-    let mut text = Text::new();
-    let cost = match result.cost_micros {
+/// The last line: how it ended, what it used, and how to go on.
+pub(crate) fn end_line(session: &SessionId, result: &TurnResult, is_scripted: bool) -> Text {
+    let mut facts = Vec::new();
+    match &result.end {
+        End::Finished(reason) if reason == "length" => facts.push("cut off by its length".to_owned()),
+        End::Finished(_) => {}
+        End::Cancelled => facts.push("stopped".to_owned()),
+        End::Failed(reason) => facts.push(format!("failed: {reason}")),
+    }
+    if is_scripted {
+        facts.push("scripted".to_owned());
+    }
+    facts.push(format!("{} tokens", quantity::grouped(result.usage.sum())));
+    facts.push(match result.cost_micros {
         Some(micros) => quantity::money(micros).unwrap_or_else(|| "no cost".to_owned()),
         None => "cost unknown".to_owned(),
-    };
-    let how = match &result.end {
-        End::Finished(reason) if reason == "length" => "cut off by its length, ".to_owned(),
-        End::Finished(_) => String::new(),
-        End::Cancelled => "stopped, ".to_owned(),
-        End::Failed(reason) => format!("failed: {reason}; "),
-    };
-    let tokens = result.usage.sum();
-    text.styled(style::DIM, &format!("{how}{tokens} tokens, {cost}, session {}", session.id())).end();
+    });
+    facts.push(format!("session {session}"));
+    let mut text = Text::new();
+    text.styled(style::DIM, &facts.join(glyphs::of_terminal().separator)).end();
     text
 }
