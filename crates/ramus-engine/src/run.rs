@@ -35,6 +35,8 @@ pub use system::system_prompt;
 pub struct Run {
     /// What a person says; none to let the model answer what the path ends with.
     pub prompt: Option<String>,
+    /// Pictures that belong to the prompt.
+    pub pictures: Vec<crate::Picture>,
     /// Who answers.
     pub model: Resolved,
     /// What is known about the model.

@@ -22,7 +22,9 @@ impl Running<'_> {
     pub(super) fn store(&mut self, what: Store) -> Result<(), EngineError> {
         match what {
             Store::Prompt(text) => {
-                let written = self.engine.say(self.session, Say::user(text))?;
+                // They belong to what is said first; what is said meanwhile has none.
+                let pictures = std::mem::take(&mut self.run.pictures);
+                let written = self.engine.say(self.session, Say::user(text).with_pictures(pictures))?;
                 self.last = Some(written.id);
                 Ok(())
             }

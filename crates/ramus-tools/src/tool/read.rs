@@ -130,7 +130,8 @@ fn show(place: &Place, content: &[u8], offset: usize, limit: usize) -> Outcome {
     Outcome::text(shown).with_details(json!({"path": place.text(), "lines": total, "bytes": content.len()}))
 }
 
-fn image_kind(content: &[u8]) -> Option<&'static str> {
+/// Returns what kind of picture bytes are, if they are one that models look at.
+pub fn image_kind(content: &[u8]) -> Option<&'static str> {
     match content {
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),

@@ -30,9 +30,10 @@ run. Look before you change something, change as little as needed, and check wha
 is left. When you are not allowed to do something, say what you would have done instead of looking for a way around it.";
 
 /// A model that can be asked.
-pub(super) struct Chosen {
-    pub(super) model: Resolved,
-    pub(super) facts: Facts,
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    pub(crate) model: Resolved,
+    pub(crate) facts: Facts,
 }
 
 pub(super) fn model(
