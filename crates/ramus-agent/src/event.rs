@@ -64,6 +64,31 @@ pub enum Event {
         /// How many wait for the end of the turn.
         follow_up: usize,
     },
+    /// A child session starts.
+    ChildStarted {
+        /// Its id.
+        child: String,
+        /// The agent that it is.
+        agent: String,
+        /// What it does, in a few words.
+        description: String,
+    },
+    /// Something happened in a child session.
+    ChildEvent {
+        /// Its id.
+        child: String,
+        /// What.
+        event: Box<Event>,
+    },
+    /// A child session came to its end.
+    ChildFinished {
+        /// Its id.
+        child: String,
+        /// Why, in one word.
+        finish_reason: String,
+    },
+    /// The session has another title.
+    TitleChanged(String),
 }
 
 impl Event {
@@ -92,6 +117,16 @@ impl Event {
             Self::QueueChanged { steer, follow_up } => {
                 json!({"type": "queue.changed", "steer": steer, "follow_up": follow_up})
             }
+            Self::ChildStarted { child, agent, description } => {
+                json!({"type": "child.started", "child": child, "agent": agent, "description": description})
+            }
+            Self::ChildEvent { child, event } => {
+                json!({"type": "child.event", "child": child, "event": event.to_json()})
+            }
+            Self::ChildFinished { child, finish_reason } => {
+                json!({"type": "child.finished", "child": child, "finish_reason": finish_reason})
+            }
+            Self::TitleChanged(title) => json!({"type": "title.changed", "title": title}),
         }
     }
 }

@@ -4,11 +4,15 @@
 //! The invariant is the state machine's: nothing is asked or run before what leads to it is durable.
 
 mod act;
+mod artifact;
 mod ask;
+mod child;
 mod recover;
+mod spill;
 mod store;
 mod summarise;
 mod system;
+mod title;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -28,7 +32,9 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
 pub use act::{Answer, Asker};
+pub use child::{Delegate, Task};
 pub use system::system_prompt;
+pub use title::TITLE_INSTRUCTIONS;
 
 /// What a turn is run with.
 #[derive(Clone)]
@@ -72,6 +78,8 @@ pub struct TurnResult {
     pub usage: Tokens,
     /// What that cost, in millionths of a US dollar; none when nobody knows.
     pub cost_micros: Option<u64>,
+    /// What its tools made, as they describe it, newest first.
+    pub artifacts: Vec<serde_json::Value>,
 }
 
 impl TurnResult {
@@ -94,6 +102,11 @@ impl Inbox {
     pub fn send(&self, input: Input) {
         let _ = self.0.send(Message::Input(input));
     }
+
+    /// Has an event told to whoever watches the turn.
+    pub fn tell(&self, event: Event) {
+        let _ = self.0.send(Message::Tell(event));
+    }
 }
 
 /// What comes in.
@@ -101,6 +114,8 @@ enum Message {
     Input(Input),
     /// A summary, or why there is none.
     Summary(Result<String, String>),
+    /// Something to tell whoever watches.
+    Tell(Event),
 }
 
 /// Makes an inbox for a turn.
@@ -127,6 +142,7 @@ struct Running<'r> {
     spent: Vec<Usage>,
     cost: Option<u64>,
     last: Option<EntryId>,
+    artifacts: Vec<serde_json::Value>,
 }
 
 impl Engine {
@@ -155,8 +171,10 @@ impl Engine {
             spent: Vec::new(),
             cost: Some(0),
             last: None,
+            artifacts: Vec::new(),
             run,
         };
+        running.read_what_was_kept();
         running.close_what_was_interrupted()?;
         let prompt = running.run.prompt.take();
         let (mut turn, effects) = Turn::start(name.as_str(), prompt, limits);
@@ -173,6 +191,10 @@ impl Engine {
             let input = match letter {
                 Ok(Message::Input(input)) => input,
                 Ok(Message::Summary(summary)) => running.take_summary(summary)?,
+                Ok(Message::Tell(event)) => {
+                    (running.watcher)(&event);
+                    continue;
+                }
                 // Our own sender lives as long as the turn.
                 Err(_) => Input::Cancel,
             };
@@ -239,7 +261,8 @@ impl Running<'_> {
         self.stop_asking();
         let mut usage = Tokens::default();
         self.spent.iter().for_each(|spent| usage.add(Tokens::from(spent)));
-        let result = TurnResult { entry: None, end, usage, cost_micros: self.cost };
+        let artifacts = std::mem::take(&mut self.artifacts);
+        let result = TurnResult { entry: None, end, usage, cost_micros: self.cost, artifacts };
         self.store_end(&result)?;
         self.engine.flush(self.session)?;
         Ok(TurnResult { entry: self.last.clone(), ..result })

@@ -112,6 +112,7 @@ impl Settings {
             "default_model" if !value.is_empty() && !value.contains('/') => {
                 wrong(format!("a model is named PROVIDER/NAME, not {value:?}"))
             }
+            "titles" if !matches!(value, "on" | "off") => wrong(format!("titles is \"on\" or \"off\", not {value:?}")),
             "owner" if value.is_empty() => wrong("the owner cannot be empty".into()),
             _ => Ok(()),
         }

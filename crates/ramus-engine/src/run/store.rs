@@ -35,7 +35,8 @@ impl Running<'_> {
             }
             Store::Result(call, outcome) => {
                 let message = result_message(&call.id, &call.name, &outcome, self.engine.now());
-                self.append(Body::new("message", [("message", message)]))
+                self.append(Body::new("message", [("message", message)]))?;
+                self.store_artifacts(&call, &outcome)
             }
         }
     }

@@ -69,8 +69,7 @@ impl Engine {
     fn text_message(&self, say: &Say, model: Option<&str>) -> Value {
         let now = self.now();
         let mut content = vec![json!({"type": "text", "text": say.text})];
-        let picture =
-            |picture: &Picture| json!({"type": "image", "data": picture.data, "mimeType": picture.kind});
+        let picture = |picture: &Picture| json!({"type": "image", "data": picture.data, "mimeType": picture.kind});
         content.extend(say.pictures.iter().map(picture));
         if say.role != "assistant" {
             return json!({"role": say.role, "content": content, "timestamp": now});

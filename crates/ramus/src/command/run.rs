@@ -1,22 +1,22 @@
 //! `run`: one turn. A person says something, a model answers, tools act, and everything is stored.
 
+mod delegates;
 pub(crate) mod drive;
 pub(crate) mod equipment;
 pub(crate) mod options;
 pub(crate) mod person;
+pub(crate) mod report;
 pub(crate) mod said;
 pub(crate) mod watcher;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use ramus_engine::run::TurnResult;
 use ramus_engine::{ForkOptions, NewSession, Session};
-use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::json as members;
+use crate::render::{Text, style};
 use drive::Driver;
 pub(crate) use equipment::SANDBOX;
 use options::Options;
@@ -76,15 +76,22 @@ impl Run {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let said = match self.regenerate {
             true => Said::default(),
-            false => Said::gather(self.prompt.as_deref(), &self.image)?,
+            false => Said::gather(self.prompt.as_deref(), &self.image, invocation.stdin)?,
         };
         let mut session = self.session(invocation)?;
         let chosen = self.options.chosen(invocation, &session)?;
         self.rewind(invocation, &mut session)?;
         let post = Driver::inbox();
-        let turn = self.options.turn(invocation, &session, &chosen, said)?;
-        let result = Driver::start()?.turn(invocation, &mut session, turn, post)?;
-        self.report(invocation, &session, &result)
+        let tools = equipment::tools(invocation, &session)?;
+        let turn = self.options.turn(invocation, &session, &chosen, tools, said)?;
+        let result = Driver::start()?.turn(invocation, &mut session, turn, post, &mut |_| {})?;
+        let exit = report::report(invocation.screen, session.id(), &result, self.options.script.is_some())?;
+        if invocation.screen.is_terminal() {
+            let mut text = Text::new();
+            text.styled(style::DIM, "go on with: ramus run -c \"…\", or: ramus chat -c").end();
+            invocation.screen.note(&text)?;
+        }
+        Ok(exit)
     }
 
     fn session(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Session> {
@@ -118,34 +125,5 @@ impl Run {
             invocation.engine.rewind_before(session, said)?;
         }
         Ok(())
-    }
-
-    fn report(&self, invocation: &mut Invocation<'_>, session: &Session, result: &TurnResult) -> anyhow::Result<Exit> {
-        let usage = result.usage;
-        if invocation.screen.wants_json() {
-            invocation.screen.json(members::members(json!({
-                "type": "turn_end",
-                "session": session.id().as_str(),
-                "entry": result.entry.as_ref().map(|id| id.as_str()),
-                "finish_reason": result.finish_reason(),
-                "error": watcher::error(result),
-                "usage": {
-                    "input": usage.input, "output": usage.output,
-                    "cache_read": usage.cache_read, "cache_write": usage.cache_write,
-                },
-                "cost_micros": result.cost_micros,
-                "snapshot": null,
-                "commit": null,
-                "artifacts": [],
-                "summary": {"additions": 0, "deletions": 0, "files": 0},
-            })))?;
-        } else {
-            invocation.screen.note(&watcher::end_line(session.id(), result, self.options.script.is_some()))?;
-        }
-        Ok(match &result.end {
-            ramus_agent::End::Finished(_) => Exit::Done,
-            ramus_agent::End::Cancelled => Exit::Interrupted,
-            ramus_agent::End::Failed(_) => Exit::Failed,
-        })
     }
 }

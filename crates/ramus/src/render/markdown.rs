@@ -278,7 +278,8 @@ mod tests {
 
     #[test]
     fn marks_become_styles_wherever_the_pieces_are_cut() {
-        let text = "# A title\nSome **bold** and `code`.\n- one\n  * two\n```rust\nlet a = 1; // **not bold**\n```\nEnd";
+        let text =
+            "# A title\nSome **bold** and `code`.\n- one\n  * two\n```rust\nlet a = 1; // **not bold**\n```\nEnd";
         let wanted = "<h>A title</>\nSome <b>bold</> and <c>code</>.\n• one\n  • two\n<d>```rust</>\n\
                       <c>let a = 1; // **not bold**</>\n<d>```</>\nEnd";
         for size in 1..text.len() {

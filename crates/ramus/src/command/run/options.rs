@@ -1,11 +1,13 @@
 //! Options of every command that runs turns: who answers, and what it may do.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use ramus_engine::Session;
 use ramus_engine::run::Run as Turn;
 use ramus_model::request::Thinking;
+use ramus_tools::Tool;
 
 use super::said::Said;
 use super::{equipment, person};
@@ -51,6 +53,7 @@ impl Options {
         invocation: &mut Invocation<'_>,
         session: &Session,
         chosen: &equipment::Chosen,
+        tools: Vec<Arc<dyn Tool>>,
         said: Said,
     ) -> anyhow::Result<Turn> {
         let thinking = match &self.thinking {
@@ -66,7 +69,7 @@ impl Options {
             facts: chosen.facts.clone(),
             model: chosen.model.clone(),
             system: equipment::system(session),
-            tools: equipment::tools(invocation, session)?,
+            tools,
             permissions: equipment::permissions(&self.permission)?,
             approvals: Vec::new(),
             asker: person::asker(invocation.screen.wants_json()),

@@ -11,6 +11,7 @@ use ramus_engine::Picture;
 use ramus_tools::tool::read::image_kind;
 
 use crate::failure::Refusal;
+use crate::invocation::Stdin;
 
 /// The largest picture; providers refuse larger ones.
 const LARGEST: u64 = 20 << 20;
@@ -29,10 +30,10 @@ impl Said {
     }
 
     /// Takes the words of the command line, what comes in through a pipe behind them, and pictures.
-    pub(crate) fn gather(words: Option<&str>, pictures: &[PathBuf]) -> anyhow::Result<Self> {
+    pub(crate) fn gather(words: Option<&str>, pictures: &[PathBuf], open: Stdin) -> anyhow::Result<Self> {
         let mut piped = String::new();
         let mut stdin = std::io::stdin();
-        if !stdin.is_terminal() && (words.is_none() || is_pipe()) {
+        if open == Stdin::Open && !stdin.is_terminal() && (words.is_none() || is_pipe()) {
             stdin.read_to_string(&mut piped).context("cannot read what comes in")?;
         }
         let parts = [words.unwrap_or_default().trim(), piped.trim()];
@@ -51,7 +52,9 @@ fn picture(path: &Path) -> anyhow::Result<Picture> {
     let length = fs::metadata(path).with_context(unreadable)?.len();
     if length > LARGEST {
         let message = format!("{} is larger than {} MiB", path.display(), LARGEST >> 20);
-        return Err(Refusal::invalid(message).hint("make it smaller; models see no more detail in a larger one").into());
+        return Err(Refusal::invalid(message)
+            .hint("make it smaller; models see no more detail in a larger one")
+            .into());
     }
     let bytes = fs::read(path).with_context(unreadable)?;
     let kind = image_kind(&bytes).ok_or_else(|| {

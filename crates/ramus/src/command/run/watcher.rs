@@ -5,8 +5,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use ramus_agent::{End, Event};
-use ramus_engine::run::TurnResult;
+use ramus_agent::Event;
 use ramus_model::SessionId;
 use serde_json::Value;
 
@@ -102,11 +101,33 @@ impl<'s> Watcher<'s> {
             }
             Event::CompactionStart => self.remark("the context is full; its older part is being summarised"),
             Event::CompactionEnd { error: Some(error) } => self.remark(&format!("it was not summarised: {error}")),
-            Event::QueueChanged { steer, follow_up } if steer + follow_up > 0 => {
-                self.remark(&format!("{} waiting to be told", quantity::count(steer + follow_up, "message", "messages")))
+            Event::QueueChanged { steer, follow_up } if steer + follow_up > 0 => self
+                .remark(&format!("{} waiting to be told", quantity::count(steer + follow_up, "message", "messages"))),
+            Event::ChildStarted { agent, description, .. } => {
+                self.close()?;
+                let mut text = Text::new();
+                text.styled(style::DIM, glyphs::of_terminal().child).spaces(1);
+                text.styled(style::BOLD, &format!("@{agent}")).spaces(1).cut(
+                    style::DIM,
+                    description,
+                    self.screen.width(),
+                );
+                self.screen.note(text.end())
             }
+            Event::ChildEvent { event, .. } => self.show_child(event),
+            Event::TitleChanged(title) => self.remark(&format!("this session is now called {title}")),
             _ => Ok(()),
         }
+    }
+
+    /// Shows what a child does in a line that does not stay: what comes of it is the result of the call.
+    fn show_child(&mut self, event: &Event) -> anyhow::Result<()> {
+        let Event::ToolStart { name, input, .. } = event else { return Ok(()) };
+        self.close()?;
+        let mut text = Text::new();
+        text.spaces(2);
+        call::running(&mut text, name, input, self.screen.width());
+        self.screen.status(&mut text)
     }
 
     /// Shows what the model says: styled on a terminal with colours, as it is elsewhere.
@@ -167,32 +188,4 @@ impl<'s> Watcher<'s> {
         self.screen.text(&text)?;
         self.screen.flush()
     }
-}
-
-/// What went wrong, if something did.
-pub(crate) fn error(result: &TurnResult) -> Option<&str> {
-    if let End::Failed(reason) = &result.end { Some(reason) } else { None }
-}
-
-/// The last line: how it ended, what it used, and how to go on.
-pub(crate) fn end_line(session: &SessionId, result: &TurnResult, is_scripted: bool) -> Text {
-    let mut facts = Vec::new();
-    match &result.end {
-        End::Finished(reason) if reason == "length" => facts.push("cut off by its length".to_owned()),
-        End::Finished(_) => {}
-        End::Cancelled => facts.push("stopped".to_owned()),
-        End::Failed(reason) => facts.push(format!("failed: {reason}")),
-    }
-    if is_scripted {
-        facts.push("scripted".to_owned());
-    }
-    facts.push(format!("{} tokens", quantity::grouped(result.usage.sum())));
-    facts.push(match result.cost_micros {
-        Some(micros) => quantity::money(micros).unwrap_or_else(|| "no cost".to_owned()),
-        None => "cost unknown".to_owned(),
-    });
-    facts.push(format!("session {session}"));
-    let mut text = Text::new();
-    text.styled(style::DIM, &facts.join(glyphs::of_terminal().separator)).end();
-    text
 }
