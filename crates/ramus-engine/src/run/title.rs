@@ -47,13 +47,15 @@ impl Engine {
         }
         let Some(request) = request(session, model)? else { return Ok(None) };
         let Some(mut stream) = model.provider.title(request) else { return Ok(None) };
-        let said = runtime.block_on(tokio::time::timeout(PATIENCE, async {
+        let listen = async {
             let mut answer = Answering::default();
             while let Some(piece) = stream.next().await {
                 answer.take(piece.ok()?);
             }
             Some(answer.text())
-        }));
+        };
+        // A timer is made inside the runtime that it belongs to.
+        let said = runtime.block_on(async { tokio::time::timeout(PATIENCE, listen).await });
         let Some(title) = said.ok().flatten().and_then(|said| tidy(&said)) else { return Ok(None) };
         self.rename(session, &title)?;
         Ok(Some(title))

@@ -1,5 +1,8 @@
 //! `demo`: a guided tour. The commands it shows are the commands it runs, in a home of its own that is gone afterwards.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+
 use clap::{Args, Parser as _};
 use serde_json::{Value, json};
 
@@ -41,12 +44,14 @@ struct Tour<'s> {
     folder: tempfile::TempDir,
     /// The directory that commands seem to be started in.
     cwd: String,
+    /// The home of the sessions; each part has its own, so that ids stay short.
+    home: &'static str,
     steps: Vec<Value>,
 }
 
 impl<'s> Tour<'s> {
     fn start(screen: &'s mut Screen) -> anyhow::Result<Self> {
-        Ok(Self { screen, folder: tempfile::tempdir()?, cwd: "/demo".to_owned(), steps: Vec::new() })
+        Ok(Self { screen, folder: tempfile::tempdir()?, cwd: "/demo".to_owned(), home: "first", steps: Vec::new() })
     }
 
     fn play(&mut self) -> anyhow::Result<()> {
@@ -58,7 +63,9 @@ impl<'s> Tour<'s> {
     fn work(&mut self) -> anyhow::Result<()> {
         let project = self.folder.path().join("project");
         std::fs::create_dir_all(&project)?;
-        std::fs::write(project.join("greet.sh"), "echo \"Hello, world\"\n")?;
+        let program = project.join("greet.sh");
+        std::fs::write(&program, "#!/bin/sh\necho \"Hello, world\"\n")?;
+        std::fs::set_permissions(&program, Permissions::from_mode(0o755))?;
         for (name, script) in SCRIPTS {
             std::fs::write(project.join(name), script)?;
         }
@@ -81,7 +88,7 @@ impl<'s> Tour<'s> {
         self.step(&["run", "-s", "last", "--regenerate", "--script", "again.toml", "--permission", "all=allow"])?;
         self.step(&["tree", "last"])?;
         self.step(&["search", "argument", "--limit", "1"])?;
-        self.cwd = "/demo".to_owned();
+        (self.cwd, self.home) = ("/demo".to_owned(), "second");
         Ok(())
     }
 
@@ -134,7 +141,7 @@ impl<'s> Tour<'s> {
         let spelled = arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" ");
         let cli = Cli::try_parse_from(std::iter::once("ramus").chain(arguments.iter().copied()))?;
         let (mut captured, capture) = self.screen.captured();
-        let home = Home::pristine(self.folder.path().join("home"))?;
+        let home = Home::pristine(self.folder.path().join(self.home))?;
         let mut invocation = Invocation::new(home, &mut captured)?;
         invocation.cwd = self.cwd.clone();
         // Whoever shows the tour may have a pipe open that never ends.

@@ -96,7 +96,7 @@ fn pictures_and_what_comes_through_a_pipe_are_part_of_the_prompt() {
     let session = events(&ran.stdout).pop().unwrap()["session"].as_str().unwrap().to_owned();
     let said = &world.json(&["show", &session])["messages"][0];
     assert_eq!(said["text"], "what is this?\n\nsome\ndiff");
-    assert_eq!(said["parts"][1], json!({"type": "image", "data": "iVBORw0KGgoAAQID", "mimeType": "image/png"}));
+    assert_eq!(said["parts"][1], json!({"type": "image", "mime": "image/png", "data": "iVBORw0KGgoAAQID"}));
     let refused = world.run(&["run", "x", "--image", &script, "--script", &script]);
     assert!(refused.code == 1 && refused.stderr.contains("is no picture"), "{}", refused.stderr);
 }
@@ -212,7 +212,7 @@ fn a_terminal_sees_text_as_it_comes_and_an_interrupt_stops_it() {
     let world = world();
     let script = world.file(
         "slow.toml",
-        "answers = [{ steps = [{ text = \"The **begin\" }, { text = \"ning** \u{7}\" }, { delay_ms = 60000 }] }]",
+        "answers = [{ steps = [{ text = \"The **begin\" }, { text = \"ning** \\u0007\" }, { delay_ms = 60000 }] }]",
     );
     let ramus = env!("CARGO_BIN_EXE_ramus");
     let Some(mut child) = in_terminal(&world, &format!("{ramus} run hello --script {script}")) else { return };
