@@ -147,6 +147,31 @@ pub enum Event {
         /// How many wait for the end of the turn.
         follow_up: usize,
     },
+    /// A child session starts.
+    ChildStarted {
+        /// Its id.
+        child: String,
+        /// The agent that it is.
+        agent: String,
+        /// What it does, in a few words.
+        description: String,
+    },
+    /// Something happened in a child session.
+    ChildEvent {
+        /// Its id.
+        child: String,
+        /// What.
+        event: Box<Event>,
+    },
+    /// A child session came to its end.
+    ChildFinished {
+        /// Its id.
+        child: String,
+        /// Why, in one word.
+        finish_reason: String,
+    },
+    /// The session has another title.
+    TitleChanged(String),
 }
 
 impl Event {
@@ -174,6 +199,10 @@ impl Event {
             Self::CompactionStart => "compaction.start",
             Self::CompactionEnd { .. } => "compaction.end",
             Self::QueueChanged { .. } => "queue.changed",
+            Self::ChildStarted { .. } => "child.started",
+            Self::ChildEvent { .. } => "child.event",
+            Self::ChildFinished { .. } => "child.finished",
+            Self::TitleChanged(_) => "title.changed",
         }
     }
 
@@ -238,6 +267,16 @@ impl Event {
             Self::Stall { seconds } => json!({"seconds": seconds}),
             Self::CompactionEnd { error } => json!({"error": error}),
             Self::QueueChanged { steer, follow_up } => json!({"steer": steer, "follow_up": follow_up}),
+            Self::ChildStarted { child, agent, description } => {
+                json!({"child": child, "agent": agent, "description": description})
+            }
+            Self::ChildEvent { child, event } => {
+                json!({"child": child, "event": event.to_json()})
+            }
+            Self::ChildFinished { child, finish_reason } => {
+                json!({"child": child, "finish_reason": finish_reason})
+            }
+            Self::TitleChanged(title) => json!({"title": title}),
         }
     }
 }

@@ -49,7 +49,7 @@ pub use verb::messages::{Page, Selection, View};
 pub use verb::relocate::{Relocated, Relocation};
 pub use verb::replace_segment::Replaced;
 pub use verb::resume::Resumed;
-pub use verb::say::Say;
+pub use verb::say::{Picture, Say};
 pub use verb::search::{Hit, Hits, IndexState, Search};
 pub use verb::tag::TagChange;
 pub use verb::usage::{SessionShare, UsageBy, UsageQuery, UsageReport, UsageRow};

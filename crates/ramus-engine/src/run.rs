@@ -4,14 +4,18 @@
 //! The invariant is the state machine's: nothing is asked or run before what leads to it is durable.
 
 mod act;
+mod artifact;
 mod ask;
+mod child;
 mod inbox;
 mod note;
 mod recover;
+mod spill;
 mod store;
 mod summarise;
 mod system;
 mod tell;
+mod title;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -31,16 +35,20 @@ use crate::error::EngineError;
 use crate::journal::Journalling;
 use crate::session::Session;
 pub use act::{Answer, Asker};
+pub use child::{Delegate, Task};
 use inbox::Message;
 pub use inbox::{GoesOn, Inbox, Letters, NotTaken, WhenBusy, inbox, watching};
 pub(crate) use store::result_message;
 pub use system::system_prompt;
+pub use title::TITLE_INSTRUCTIONS;
 
 /// What a turn is run with.
 #[derive(Clone)]
 pub struct Run {
     /// What a person says; none to let the model answer what the path ends with.
     pub prompt: Option<String>,
+    /// Pictures that belong to the prompt.
+    pub pictures: Vec<crate::Picture>,
     /// Who answers.
     pub model: Resolved,
     /// What is known about the model.
@@ -70,6 +78,7 @@ impl Run {
     pub fn new(model: Resolved) -> Self {
         Self {
             prompt: None,
+            pictures: Vec::new(),
             model,
             facts: Facts::default(),
             system: String::new(),
@@ -105,6 +114,8 @@ pub struct TurnResult {
     pub cost_micros: Option<u64>,
     /// What a person said while it ran and the model was not told, because it was over before.
     pub unheard: Vec<String>,
+    /// What its tools made, as they describe it, newest first.
+    pub artifacts: Vec<serde_json::Value>,
 }
 
 impl TurnResult {
@@ -137,6 +148,7 @@ struct Running<'r> {
     spent: Vec<Usage>,
     cost: Option<u64>,
     last: Option<EntryId>,
+    artifacts: Vec<serde_json::Value>,
 }
 
 impl Engine {
@@ -174,7 +186,9 @@ impl Engine {
             spent: Vec::new(),
             cost: Some(0),
             last: None,
+            artifacts: Vec::new(),
         };
+        running.read_what_was_kept();
         running.close_what_was_interrupted()?;
         running.start_journal();
         running.tell_start();
@@ -284,7 +298,9 @@ impl Running<'_> {
     fn finish(mut self, end: End, unheard: Vec<String>) -> Result<TurnResult, EngineError> {
         let mut usage = Tokens::default();
         self.spent.iter().for_each(|spent| usage.add(Tokens::from(spent)));
-        let result = TurnResult { entry: self.last.clone(), end, usage, cost_micros: self.cost, unheard };
+        let artifacts = std::mem::take(&mut self.artifacts);
+        let entry = self.last.clone();
+        let result = TurnResult { entry, end, usage, cost_micros: self.cost, unheard, artifacts };
         let seq = self.store_end(&result)?;
         self.engine.flush(self.session)?;
         self.end_journal();

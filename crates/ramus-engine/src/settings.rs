@@ -115,6 +115,7 @@ impl Settings {
             "token_counter" if !matches!(value, "heuristic" | "bpe") => {
                 wrong(format!("token_counter is \"heuristic\" or \"bpe\", not {value:?}"))
             }
+            "titles" if !matches!(value, "on" | "off") => wrong(format!("titles is \"on\" or \"off\", not {value:?}")),
             "owner" if value.is_empty() => wrong("the owner cannot be empty".into()),
             _ => Ok(()),
         }

@@ -3,6 +3,8 @@
 mod append;
 mod branch;
 mod catalogue;
+mod chat;
+mod children;
 mod compact;
 mod completions;
 mod config;
@@ -48,6 +50,7 @@ use crate::screen::Screen;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
+    Chat(chat::Chat),
     New(new::New),
     Say(say::Say),
     Append(append::Append),
@@ -66,6 +69,7 @@ pub(crate) enum Command {
     Label(label::Label),
     Rename(rename::Rename),
     Fork(fork::Fork),
+    Children(children::Children),
     Compact(compact::Compact),
     Evict(evict::Evict),
     ReplaceSegment(replace_segment::ReplaceSegment),
@@ -101,6 +105,7 @@ impl Command {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         match self {
             Self::Run(run) => run.run(invocation),
+            Self::Chat(chat) => chat.run(invocation),
             Self::New(new) => new.run(invocation),
             Self::Say(say) => say.run(invocation),
             Self::Append(append) => append.run(invocation),
@@ -119,6 +124,7 @@ impl Command {
             Self::Label(label) => label.run(invocation),
             Self::Rename(rename) => rename.run(invocation),
             Self::Fork(fork) => fork.run(invocation),
+            Self::Children(children) => children.run(invocation),
             Self::Compact(compact) => compact.run(invocation),
             Self::Evict(evict) => evict.run(invocation),
             Self::ReplaceSegment(replace) => replace.run(invocation),

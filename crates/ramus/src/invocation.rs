@@ -20,6 +20,15 @@ use crate::terminal;
 /// How long a command waits for the prompt history at its end.
 const HISTORY_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Whether a command may read what comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stdin {
+    /// It may.
+    Open,
+    /// It is not meant for this command.
+    Closed,
+}
+
 /// One run of a command.
 pub(crate) struct Invocation<'s> {
     pub(crate) home: Home,
@@ -30,6 +39,7 @@ pub(crate) struct Invocation<'s> {
     /// The terminal it was started in, if any.
     terminal: Option<Terminal>,
     pub(crate) screen: &'s mut Screen,
+    pub(crate) stdin: Stdin,
 }
 
 impl<'s> Invocation<'s> {
@@ -39,7 +49,7 @@ impl<'s> Invocation<'s> {
         let (engine, store) = home.engine()?;
         store.check().map_err(EngineError::from)?;
         let engine = if screen.can_show_progress() { progress::shown_by(engine) } else { engine };
-        Ok(Self { engine, store, home, cwd: cwd.to_string_lossy().into_owned(), terminal, screen })
+        Ok(Self { engine, store, home, cwd: cwd.to_string_lossy().into_owned(), terminal, screen, stdin: Stdin::Open })
     }
 
     /// Opens a session for a command that works on a whole one.

@@ -106,10 +106,11 @@ impl Running<'_> {
         };
         let cancel = self.calls.cancels.get(&at).cloned().unwrap_or_default();
         let turn = Arc::clone(&self.calls.one_at_a_time);
+        let store = self.session.has_blobs().then(|| Arc::clone(&self.engine.store));
         self.runtime.spawn(async move {
             let _held = if plan.effect == Effect::Changes { Some(turn.lock_owned().await) } else { None };
             let done = plan.run(cancel).await;
-            let outcome = Outcome { content: done.content, is_error: done.is_error, details: done.details };
+            let outcome = super::spill::kept(store, done).await;
             inbox.send(Input::Done { call: at, outcome });
         });
     }

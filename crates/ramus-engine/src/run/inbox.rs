@@ -74,6 +74,11 @@ impl Inbox {
         if self.post(Message::Input(input)) { Ok(()) } else { Err(NotTaken::Over(text)) }
     }
 
+    /// Has an event told to whoever watches the turn.
+    pub fn tell(&self, event: Event) {
+        self.post(Message::Tell(event));
+    }
+
     fn is_open(&self) -> bool {
         self.0.sender.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }

@@ -23,7 +23,9 @@ impl Running<'_> {
     pub(super) fn store(&mut self, what: Store) -> Result<Option<Seq>, EngineError> {
         match what {
             Store::Prompt(text) => {
-                let written = self.engine.say(self.session, Say::user(text))?;
+                // They belong to what is said first; what is said meanwhile has none.
+                let pictures = std::mem::take(&mut self.run.pictures);
+                let written = self.engine.say(self.session, Say::user(text).with_pictures(pictures))?;
                 Ok(Some(self.take_in(&written)))
             }
             Store::Answer(answer, ending) => self.store_answer(&answer, &ending),
@@ -33,7 +35,9 @@ impl Running<'_> {
             }
             Store::Result(call, outcome) => {
                 let message = result_message(&call.id, &call.name, &outcome, self.engine.now());
-                self.append(Body::new("message", [("message", message)]))
+                let seq = self.append(Body::new("message", [("message", message)]))?;
+                self.store_artifacts(&call, &outcome)?;
+                Ok(seq)
             }
         }
     }

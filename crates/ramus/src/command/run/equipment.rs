@@ -15,7 +15,10 @@ use ramus_model::permission::{Action, Layer, Permissions, Rule};
 use ramus_model::request::Thinking;
 use ramus_provider::{Facts, KNOWN, Models, Patience, Providers, Resolved, Scripted, Secret, Settings};
 use ramus_tools::sandbox::{Policy, Sandbox, Status};
+use ramus_tools::tool::artifact::Gallery;
 use ramus_tools::tool::bash;
+use ramus_tools::tool::deploy::Deploying;
+use ramus_tools::tool::slides::Presenting;
 use ramus_tools::{Tool, Workspace, shell};
 
 use crate::failure::Refusal;
@@ -30,9 +33,10 @@ run. Look before you change something, change as little as needed, and check wha
 is left. When you are not allowed to do something, say what you would have done instead of looking for a way around it.";
 
 /// A model that can be asked.
-pub(super) struct Chosen {
-    pub(super) model: Resolved,
-    pub(super) facts: Facts,
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    pub(crate) model: Resolved,
+    pub(crate) facts: Facts,
 }
 
 pub(super) fn model(
@@ -49,6 +53,8 @@ pub(super) fn model(
     let mut providers = Providers::new(settings(), models, Patience::default()).map_err(refused)?;
     let name = match script {
         Some(script) => {
+            // As if the command had been started there.
+            let script = &Path::new(&invocation.cwd).join(script);
             let text = fs::read_to_string(script).with_context(|| format!("cannot read {}", script.display()))?;
             providers.add(Arc::new(Scripted::new(&text, &script.display().to_string())?));
             "scripted/script".to_owned()
@@ -96,7 +102,7 @@ pub(super) fn system(session: &Session) -> String {
 }
 
 /// The tools, at work in the session's directory.
-pub(super) fn tools(invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+pub(crate) fn tools(invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     let cwd = Path::new(session.cwd());
     let home = invocation.home.root().to_owned();
     let workspace = Workspace::open(cwd, std::slice::from_ref(&home))
@@ -115,7 +121,12 @@ pub(super) fn tools(invocation: &mut Invocation<'_>, session: &Session) -> anyho
     };
     let environment = bash::without_secrets(std::env::vars_os());
     let settings = bash::Settings { environment, sandbox, spill: std::env::temp_dir(), ..bash::Settings::default() };
-    Ok(ramus_tools::tools(&Arc::new(workspace), settings).into_iter().map(Arc::from).collect())
+    let workspace = Arc::new(workspace);
+    let mut tools: Vec<Arc<dyn Tool>> = ramus_tools::tools(&workspace, settings).into_iter().map(Arc::from).collect();
+    let gallery = Gallery { workspace, session: session.id().to_string() };
+    tools.push(Arc::new(Deploying { gallery: gallery.clone() }));
+    tools.push(Arc::new(Presenting { gallery }));
+    Ok(tools)
 }
 
 /// The rules: those that are built in, and what the command line says.
