@@ -6,6 +6,7 @@ use ramus_catalogue::History;
 use ramus_model::time;
 use ramus_store::{Flush, LogStore, MemoryStore};
 
+use crate::approvals::Approvals;
 use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
 
@@ -49,6 +50,7 @@ pub struct Engine {
     pub(crate) durability: Durability,
     pub(crate) history: Option<Arc<History>>,
     pub(crate) shelf: Shelf,
+    pub(crate) approvals: Option<Approvals>,
 }
 
 impl Engine {
@@ -61,6 +63,7 @@ impl Engine {
             durability: Durability::Full,
             history: None,
             shelf: Shelf::default(),
+            approvals: None,
         }
     }
 

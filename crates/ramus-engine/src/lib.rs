@@ -11,11 +11,13 @@
 //! # Ok::<(), ramus_engine::EngineError>(())
 //! ```
 
+mod approvals;
 mod blobs;
 mod catalogue;
 mod clock;
 mod engine;
 mod error;
+mod kept;
 pub mod prices;
 pub mod project;
 mod recovery;
@@ -26,6 +28,7 @@ mod shared;
 mod sidecar;
 mod verb;
 
+pub use approvals::{Granted, ProjectKey};
 pub use blobs::RestoredLines;
 pub use catalogue::{CatalogueStatus, Progress};
 pub use clock::{Clock, SystemClock};

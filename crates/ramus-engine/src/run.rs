@@ -99,6 +99,8 @@ enum Message {
     Input(Input),
     /// A summary, or why there is none.
     Summary(Result<String, String>),
+    /// A person said yes for longer than one call.
+    Approved(Approval),
 }
 
 /// Makes an inbox for a turn.
@@ -171,6 +173,10 @@ impl Engine {
             let input = match letter {
                 Ok(Message::Input(input)) => input,
                 Ok(Message::Summary(summary)) => running.take_summary(summary)?,
+                Ok(Message::Approved(approval)) => {
+                    running.approve(approval)?;
+                    continue;
+                }
                 // Our own sender lives as long as the turn.
                 Err(_) => Input::Cancel,
             };

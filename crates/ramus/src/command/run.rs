@@ -2,6 +2,7 @@
 
 mod equipment;
 mod person;
+mod servers;
 mod watcher;
 
 use std::io::{IsTerminal as _, Read as _};
@@ -9,9 +10,8 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use ramus_engine::run::{Run as Turn, TurnResult, inbox};
+use ramus_engine::run::{TurnResult, inbox};
 use ramus_engine::{ForkOptions, NewSession, Session};
-use ramus_model::request::Thinking;
 use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
@@ -19,21 +19,24 @@ use crate::invocation::Invocation;
 use crate::render::json as members;
 use crate::signal;
 pub(crate) use equipment::SANDBOX;
+use equipment::{Choices, Equipped, equip};
 use watcher::Watcher;
 
 const EXAMPLES: &str = "\
 Without --session or --continue a new session is started. The model is the one that is named, the one the session used last, \
-or the default_model of the settings. Keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY; \
+the one its agent names, or the default_model of the settings. Keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY; \
 OPENAI_BASE_URL and its like say where to ask instead. Ollama needs no key.
 
 What a tool may do is decided by rules: looking around is allowed, the rest is asked. When nobody can be asked, what would \
-be asked is denied; --permission NAME=allow says otherwise (bash, edit, write, …, or all).
+be asked is denied; --permission NAME=allow says otherwise (bash, edit, write, …, or all). The agent `plan` looks and changes \
+nothing. `ramus permissions SESSION` shows the rules and what was approved.
 
 Ctrl-C stops the turn and keeps what was said; pressed twice it ends the program.
 
 Examples:
   ramus run \"what does this project do?\" --model anthropic/claude-sonnet-5
   ramus run -c \"now write a test for it\" --permission edit=allow
+  ramus run --agent plan \"how would you add a cache here?\"
   git diff | ramus run \"review this\" --json";
 
 /// Say something to a model and let it act
@@ -52,6 +55,9 @@ pub(crate) struct Run {
     /// Fork the session first, and go on with the fork
     #[arg(long)]
     fork: bool,
+    /// The agent that answers: build, plan, or one of the settings [default: the one the session had last]
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     /// The model, as PROVIDER/NAME
     #[arg(long, short, value_name = "PROVIDER/NAME")]
     model: Option<String>,
@@ -61,8 +67,8 @@ pub(crate) struct Run {
     /// Play this script instead of asking a model
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     script: Option<PathBuf>,
-    /// Allow, ask for or deny something: bash, edit, write, read, … or all
-    #[arg(long, value_name = "NAME=ACTION")]
+    /// Allow, ask for or deny something: NAME=ACTION or NAME:PATTERN=ACTION, where NAME is bash, edit, … or all
+    #[arg(long, value_name = "RULE")]
     permission: Vec<String>,
     /// The most tokens of an answer
     #[arg(long, value_name = "N")]
@@ -76,12 +82,14 @@ impl Run {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let prompt = self.prompt()?;
         let mut session = self.session(invocation)?;
-        let turn = self.turn(invocation, &session, prompt)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .context("cannot start a runtime")?;
+        let Equipped { turn, agent, settings, servers } =
+            equip(invocation, &session, runtime.handle(), &self.choices(), Some(prompt))?;
+        invocation.engine.change_mode(&mut session, &agent.name, &settings)?;
         let (inbox, letters) = inbox();
         let guard = signal::cancel_on_interrupt(inbox.clone())?;
         let mut watcher = Watcher::new(session.id(), invocation.screen);
@@ -89,6 +97,7 @@ impl Run {
         let result =
             engine.run(&mut session, turn, runtime.handle(), (inbox, letters), &mut |event| watcher.tell(event));
         drop(guard);
+        drop(servers);
         // What still runs was told to stop; nobody waits for it.
         runtime.shutdown_background();
         let told = watcher.finish();
@@ -130,34 +139,16 @@ impl Run {
         invocation.session(fork.id.as_str())
     }
 
-    fn turn(&self, invocation: &mut Invocation<'_>, session: &Session, prompt: String) -> anyhow::Result<Turn> {
-        let named = match (&self.model, &self.provider) {
-            (Some(model), Some(provider)) if !model.contains('/') => Some(format!("{provider}/{model}")),
-            (model, _) => model.clone(),
-        };
-        let chosen = equipment::model(invocation, session, named.as_deref(), self.script.as_deref())?;
-        let thinking = match &self.thinking {
-            Some(name) => Thinking::named(name).ok_or_else(|| {
-                Refusal::usage(format!("{name:?} is no level of thinking"))
-                    .hint("the levels are off, minimal, low, medium, high and max")
-            })?,
-            None => equipment::thinking(session)?,
-        };
-        let permissions = equipment::permissions(&self.permission)?;
-        Ok(Turn {
-            prompt: Some(prompt),
-            facts: chosen.facts,
-            model: chosen.model,
-            system: equipment::system(session),
-            tools: equipment::tools(invocation, session)?,
-            permissions,
-            approvals: Vec::new(),
-            asker: person::asker(invocation.screen.wants_json()),
+    fn choices(&self) -> Choices<'_> {
+        Choices {
+            agent: self.agent.as_deref(),
+            model: self.model.as_deref(),
+            provider: self.provider.as_deref(),
+            script: self.script.as_deref(),
+            permission: &self.permission,
             max_tokens: self.max_tokens,
-            thinking,
-            limits: ramus_agent::Limits::default(),
-            prices: invocation.prices()?,
-        })
+            thinking: self.thinking.as_deref(),
+        }
     }
 
     fn report(&self, invocation: &mut Invocation<'_>, session: &Session, result: &TurnResult) -> anyhow::Result<Exit> {

@@ -10,12 +10,14 @@
 )]
 
 mod appending;
+mod approving;
 mod blobs;
 mod branching;
 mod catalogue;
 mod compacting;
 mod deleting;
 mod demo;
+mod equipping;
 mod failing;
 mod files;
 mod finding;
@@ -25,6 +27,7 @@ mod hostile;
 mod incidents;
 mod json_shapes;
 mod owners;
+mod person;
 mod pipes;
 mod projects;
 mod running;

@@ -1,7 +1,6 @@
-//! What a turn is run with: the model from the command line, the path or the settings; keys and addresses from the
-//! environment; tools that work in the session's directory; rules.
+//! What a turn is run with: an agent with its model, tools and rules, from the command line, the path, the settings and the
+//! environment.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,94 +8,157 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use ramus_engine::Session;
 use ramus_engine::project;
-use ramus_engine::run::system_prompt;
-use ramus_engine::settings::resolve_model;
-use ramus_model::permission::{Action, Layer, Permissions, Rule};
+use ramus_engine::run::{Run as Turn, system_prompt};
+use ramus_engine::settings::{Agent, Settings, choose_model, is_mode_of};
 use ramus_model::request::Thinking;
-use ramus_provider::{Facts, KNOWN, Models, Patience, Providers, Resolved, Scripted, Secret, Settings};
+use ramus_provider::{Facts, Resolved, Scripted, discover};
 use ramus_tools::sandbox::{Policy, Sandbox, Status};
 use ramus_tools::tool::bash;
-use ramus_tools::{Tool, Workspace, shell};
+use ramus_tools::{Tool, Workspace};
+use tokio::runtime::Handle;
 
+use super::person;
+use super::servers::{self, Servers};
 use crate::failure::Refusal;
 use crate::invocation::Invocation;
+use crate::providers;
+use crate::rule;
 
 /// The hidden command that puts another one in bounds.
 pub(crate) const SANDBOX: &str = "__sandbox";
 
-/// What the model is told about itself.
-const AGENT: &str = "You are a coding agent. You work for a person in their directory, with tools that read, search, edit and \
-run. Look before you change something, change as little as needed, and check what you did. Say briefly what you did and what \
-is left. When you are not allowed to do something, say what you would have done instead of looking for a way around it.";
-
-/// A model that can be asked.
-pub(super) struct Chosen {
-    pub(super) model: Resolved,
-    pub(super) facts: Facts,
+/// What the command line chose.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Choices<'c> {
+    pub(crate) agent: Option<&'c str>,
+    pub(crate) model: Option<&'c str>,
+    pub(crate) provider: Option<&'c str>,
+    pub(crate) script: Option<&'c Path>,
+    pub(crate) permission: &'c [String],
+    pub(crate) max_tokens: Option<u64>,
+    pub(crate) thinking: Option<&'c str>,
 }
 
-pub(super) fn model(
-    invocation: &Invocation<'_>,
+/// A turn that is ready to be run.
+pub(crate) struct Equipped {
+    pub(crate) turn: Turn,
+    /// Who answers; the path is to say so.
+    pub(crate) agent: Agent,
+    pub(crate) settings: Settings,
+    /// The MCP servers. They end when this is dropped.
+    pub(crate) servers: Servers,
+}
+
+/// Gets everything ready. Nothing is written.
+pub(crate) fn equip(
+    invocation: &mut Invocation<'_>,
     session: &Session,
-    named: Option<&str>,
-    script: Option<&Path>,
-) -> anyhow::Result<Chosen> {
-    let mut models = Models::known()?;
-    let own = invocation.home.root().join("models.toml");
-    if let Ok(text) = fs::read_to_string(&own) {
-        models.lay_over(&text, &own.display().to_string())?;
-    }
-    let mut providers = Providers::new(settings(), models, Patience::default()).map_err(refused)?;
-    let name = match script {
-        Some(script) => {
-            let text = fs::read_to_string(script).with_context(|| format!("cannot read {}", script.display()))?;
-            providers.add(Arc::new(Scripted::new(&text, &script.display().to_string())?));
-            "scripted/script".to_owned()
-        }
+    runtime: &Handle,
+    choices: &Choices<'_>,
+    prompt: Option<String>,
+) -> anyhow::Result<Equipped> {
+    let settings = invocation.settings_in(session.cwd())?;
+    let state = session.context(session.log().leaf())?.state;
+    let agent = settings.resolve_agent(choices.agent, &state.mode)?;
+    let takes_over = !is_mode_of(&state.mode, &agent.name, &settings);
+    let (model, facts) = match choices.script {
+        Some(script) => (scripted(invocation, script)?, Facts::default()),
         None => {
-            let state = session.context(session.log().leaf())?.state;
-            let chosen = resolve_model(named, &state, "default", invocation.home.settings());
-            let missing = || {
-                Refusal::usage("no model is chosen").hint(
-                    "name one with --model PROVIDER/NAME, or once and for all: ramus config set default_model PROVIDER/NAME",
-                )
+            let named = match (choices.model, choices.provider) {
+                (Some(model), Some(provider)) if !model.contains('/') => Some(format!("{provider}/{model}")),
+                (model, _) => model.map(str::to_owned),
             };
-            chosen.ok_or_else(missing)?.value
+            let chosen = choose_model(named.as_deref(), &state, &agent, takes_over, &settings);
+            asked(invocation, runtime, &settings, &chosen.ok_or_else(no_model)?.value)?
         }
     };
-    let model = providers.resolve(&name).map_err(refused)?;
-    let facts = providers.models().facts(&model.model).cloned().unwrap_or_default();
-    Ok(Chosen { model, facts })
-}
-
-fn refused(error: ramus_provider::ResolveError) -> Refusal {
-    let hint = error.hint().to_owned();
-    Refusal::usage(error.to_string()).hint(hint)
-}
-
-/// Reads keys and addresses from the environment.
-fn settings() -> BTreeMap<String, Settings> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let known = KNOWN.iter().map(|known| {
-        let key = known.key_variable.and_then(variable).map(Secret::new);
-        (known.name.to_owned(), Settings { base_url: variable(known.url_variable), key, ..Settings::default() })
-    });
-    known.collect()
-}
-
-/// How much the model may think: what the path says last.
-pub(super) fn thinking(session: &Session) -> anyhow::Result<Thinking> {
-    let state = session.context(session.log().leaf())?.state;
-    Ok(Thinking::named(&state.thinking_level).unwrap_or_default())
-}
-
-pub(super) fn system(session: &Session) -> String {
+    let rules = session.rules()?.into_iter().chain(rule::read_all(choices.permission)?);
+    let permissions = agent.permissions(&settings, rules);
+    let servers = servers::start(invocation, session, runtime, &settings, &agent)?;
+    let mut tools = tools(invocation, session)?;
+    tools.extend(servers.tools());
+    tools.retain(|tool| agent.has_tool(&tool.definition().name));
     let root = project::find(session.cwd()).map(|project| project.root);
-    system_prompt(AGENT, session.cwd(), root.as_deref())
+    let approvals = invocation.engine.approvals(session)?.into_iter().map(|granted| granted.approval).collect();
+    let turn = Turn {
+        prompt,
+        facts,
+        model,
+        system: system_prompt(&agent.prompt, session.cwd(), root.as_deref()),
+        tools,
+        permissions,
+        approvals,
+        asker: person::asker(invocation.screen.wants_json()),
+        max_tokens: choices.max_tokens,
+        thinking: thinking(choices.thinking, session, &state.thinking_level, &agent, &settings)?,
+        limits: ramus_agent::Limits::default(),
+        prices: invocation.prices()?,
+    };
+    Ok(Equipped { turn, agent, settings, servers })
+}
+
+fn no_model() -> Refusal {
+    Refusal::usage("no model is chosen").hint(
+        "name one with --model PROVIDER/NAME, or once and for all: ramus config set default_model PROVIDER/NAME; \
+         `ramus models` shows what can be used",
+    )
+}
+
+/// A script in the place of a model.
+fn scripted(invocation: &Invocation<'_>, script: &Path) -> anyhow::Result<Resolved> {
+    let text = fs::read_to_string(script).with_context(|| format!("cannot read {}", script.display()))?;
+    let mut providers = providers::providers(&invocation.home, invocation.home.settings())?;
+    providers.add(Arc::new(Scripted::new(&text, &script.display().to_string())?));
+    Ok(providers.resolve("scripted/script").map_err(providers::refused)?)
+}
+
+/// A model that can be asked, and what is known about it. A server on this machine is asked what it can do.
+fn asked(
+    invocation: &Invocation<'_>,
+    runtime: &Handle,
+    settings: &Settings,
+    name: &str,
+) -> anyhow::Result<(Resolved, Facts)> {
+    let providers = providers::providers(&invocation.home, settings)?;
+    let model = providers.resolve(name).map_err(providers::refused)?;
+    if let Some(facts) = providers.models().facts(&model.model) {
+        let facts = facts.clone();
+        return Ok((model, facts));
+    }
+    let said = providers::all(settings)?.remove(&model.model.provider).and_then(|said| said.base_url);
+    let found = match model.model.provider.as_str() {
+        "ollama" => runtime.block_on(discover::ollama(said.as_deref())),
+        provider => {
+            let base = said.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned());
+            let is_local = provider == "llama-cpp" || settings.user().providers.contains_key(provider);
+            if is_local { runtime.block_on(discover::llama_cpp(&base, provider)) } else { Vec::new() }
+        }
+    };
+    let facts = found.into_iter().find(|local| local.model == model.model).map(|local| local.facts);
+    Ok((model, facts.unwrap_or_default()))
+}
+
+/// How much the model may think: the call, the path, the agent, the settings.
+fn thinking(
+    call: Option<&str>,
+    session: &Session,
+    level: &str,
+    agent: &Agent,
+    settings: &Settings,
+) -> anyhow::Result<Thinking> {
+    if let Some(name) = call {
+        return Ok(Thinking::named(name).ok_or_else(|| {
+            Refusal::usage(format!("{name:?} is no level of thinking"))
+                .hint("the levels are off, minimal, low, medium, high and max")
+        })?);
+    }
+    let path = session.has_thinking_level().then(|| Thinking::named(level).unwrap_or_default());
+    let setting = || settings.value("default_thinking").and_then(|(name, _)| Thinking::named(name));
+    Ok(path.or(agent.thinking).or_else(setting).unwrap_or_default())
 }
 
 /// The tools, at work in the session's directory.
-pub(super) fn tools(invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+fn tools(invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     let cwd = Path::new(session.cwd());
     let home = invocation.home.root().to_owned();
     let workspace = Workspace::open(cwd, std::slice::from_ref(&home))
@@ -116,24 +178,4 @@ pub(super) fn tools(invocation: &mut Invocation<'_>, session: &Session) -> anyho
     let environment = bash::without_secrets(std::env::vars_os());
     let settings = bash::Settings { environment, sandbox, spill: std::env::temp_dir(), ..bash::Settings::default() };
     Ok(ramus_tools::tools(&Arc::new(workspace), settings).into_iter().map(Arc::from).collect())
-}
-
-/// The rules: those that are built in, and what the command line says.
-pub(super) fn permissions(given: &[String]) -> anyhow::Result<Permissions> {
-    let mut rules = Vec::new();
-    for text in given {
-        let wrong = || {
-            Refusal::usage(format!("{text:?} is no permission"))
-                .hint("say NAME=allow, NAME=ask or NAME=deny, for example edit=allow")
-        };
-        let (name, action) = text.split_once('=').ok_or_else(wrong)?;
-        let action = match action {
-            "allow" => Action::Allow,
-            "ask" => Action::Ask,
-            "deny" => Action::Deny,
-            _ => return Err(wrong().into()),
-        };
-        rules.push(Rule::new(if name == "all" { "*" } else { name }, "*", action));
-    }
-    Ok(Permissions::new().with(Layer::Agent, shell::defaults::rules()).with(Layer::Session, rules))
 }
