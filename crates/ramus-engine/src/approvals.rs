@@ -94,7 +94,10 @@ impl Engine {
             Covered::Pattern(pattern) => ("pattern", pattern),
         };
         let time = self.timestamp();
-        let data = json!({"permission": approval.permission, name: covered, "scope": approval.scope, "time": time});
+        let data = json!({
+            "op": "approve", "client": self.client,
+            "permission": approval.permission, name: covered, "scope": approval.scope, "time": time,
+        });
         let id = self.record_approval(session, data)?;
         let Some(approvals) = &self.approvals else { return Ok(()) };
         let (session, project) = (session.id().to_string(), ProjectKey::of(session.cwd()));
@@ -120,7 +123,10 @@ impl Engine {
                 list.len() < before
             })?;
         }
-        self.record_approval(session, json!({"revokes": granted.id, "time": self.timestamp()}))?;
+        self.record_approval(
+            session,
+            json!({"op": "revoke", "client": self.client, "revokes": granted.id, "time": self.timestamp()}),
+        )?;
         Ok(granted)
     }
 

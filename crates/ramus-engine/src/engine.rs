@@ -9,6 +9,7 @@ use ramus_store::{Flush, LogStore, MemoryStore};
 use crate::approvals::Approvals;
 use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
+use crate::run::Summariser;
 
 /// When an append is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +52,7 @@ pub struct Engine {
     pub(crate) history: Option<Arc<History>>,
     pub(crate) shelf: Shelf,
     pub(crate) approvals: Option<Approvals>,
+    pub(crate) summariser: Option<Summariser>,
 }
 
 impl Engine {
@@ -64,6 +66,7 @@ impl Engine {
             history: None,
             shelf: Shelf::default(),
             approvals: None,
+            summariser: None,
         }
     }
 

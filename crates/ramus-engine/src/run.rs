@@ -28,6 +28,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
 pub use act::{Answer, Asker};
+pub use summarise::Summariser;
 pub use system::system_prompt;
 
 /// What a turn is run with.

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use ramus_engine::settings::{Given, ProviderSettings, Settings};
+use ramus_provider::discover::{self, Local};
 use ramus_provider::wire::Api;
 use ramus_provider::{KNOWN, Known, Models, Patience, Providers, ResolveError, Secret};
 
@@ -93,6 +96,23 @@ fn own_provider(name: &str, said: &ProviderSettings) -> anyhow::Result<ramus_pro
 fn headers(said: &ProviderSettings) -> anyhow::Result<Vec<(String, Secret)>> {
     let header = |(name, value): (&String, &Given)| Ok((name.clone(), Secret::new(given(value)?)));
     said.headers.iter().map(header).collect()
+}
+
+/// Makes the question which models a server of this machine has; none for providers that are not asked: those that are known
+/// and elsewhere, and those that want a key. Only loopback is asked.
+pub(crate) fn local(name: &str, said: ramus_provider::Settings) -> Option<BoxFuture<'static, Vec<Local>>> {
+    let name = name.to_owned();
+    match (name.as_str(), said.base_url) {
+        ("ollama", base) => Some(async move { discover::ollama(base.as_deref()).await }.boxed()),
+        ("llama-cpp", base) => {
+            let base = base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned());
+            Some(async move { discover::llama_cpp(&base, &name).await }.boxed())
+        }
+        (_, Some(base)) if said.key_variable.is_none() && !KNOWN.iter().any(|known| known.name == name) => {
+            Some(async move { discover::llama_cpp(&base, &name).await }.boxed())
+        }
+        _ => None,
+    }
 }
 
 /// Says why nobody answers to a name.

@@ -46,9 +46,9 @@ impl<'t> Reader<'t> {
     }
 
     /// Goes through a table.
-    pub(super) fn members<'m>(
+    pub(super) fn members(
         self,
-        table: &'m dyn TableLike,
+        table: &dyn TableLike,
         mut take: impl FnMut(Member<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         for (key, item) in table.iter() {

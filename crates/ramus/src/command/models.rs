@@ -3,8 +3,8 @@
 use clap::Args;
 use ramus_engine::settings::Settings;
 use ramus_model::usage::{ModelName, Price};
-use ramus_provider::discover::{self, Local};
-use ramus_provider::{Facts, KNOWN, Models as Table, Providers};
+use ramus_provider::discover::Local;
+use ramus_provider::{Facts, Models as Table, Providers};
 use serde_json::{Value, json};
 
 use crate::failure::Exit;
@@ -80,33 +80,14 @@ impl Models {
     fn local(&self, settings: &Settings) -> anyhow::Result<Vec<Local>> {
         let said = providers::all(settings)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let is_wanted = |name: &str| self.provider.as_ref().is_none_or(|provider| provider == name);
-        let asked = said.iter().filter(|(name, _)| is_wanted(name)).filter_map(|(name, said)| {
-            let base = said.base_url.clone();
-            let known = KNOWN.iter().any(|known| known.name == name);
-            let name = name.clone();
-            match name.as_str() {
-                "ollama" => Some(tokio_future(async move { discover::ollama(base.as_deref()).await })),
-                "llama-cpp" => {
-                    let base = base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned());
-                    Some(tokio_future(async move { discover::llama_cpp(&base, &name).await }))
-                }
-                _ if known => None,
-                _ => base.map(|base| tokio_future(async move { discover::llama_cpp(&base, &name).await })),
-            }
-        });
+        let is_wanted = |name: &String| self.provider.as_ref().is_none_or(|provider| provider == name);
+        let wanted = said.into_iter().filter(|(name, _)| is_wanted(name));
+        let asked = wanted.filter_map(|(name, said)| providers::local(&name, said));
         Ok(runtime.block_on(futures_util::future::join_all(asked)).into_iter().flatten().collect())
     }
 }
 
-/// Questions of different kinds in one list.
-fn tokio_future(
-    asked: impl Future<Output = Vec<Local>> + 'static,
-) -> std::pin::Pin<Box<dyn Future<Output = Vec<Local>>>> {
-    Box::pin(asked)
-}
-
-/// The table, once for each way to ask its provider.
+/// What the table knows.
 fn known(table: &Table) -> Vec<(ModelName, Facts)> {
     table.iter().map(|(model, facts)| (model.clone(), facts.clone())).collect()
 }

@@ -20,7 +20,7 @@ Examples:
 
 /// Show what a session's model may do, and take approvals back
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES, args_conflicts_with_subcommands = false)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Permissions {
     /// The session
     session: String,

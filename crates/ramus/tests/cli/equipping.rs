@@ -90,7 +90,7 @@ fn a_project_counts_when_it_is_trusted_and_not_after_a_change() {
     let script = script_of(&world, "script.json", "touch made.txt");
     let made = world.path("project/made.txt");
     let mut said = Vec::new();
-    let mut run = |expected: bool| {
+    let run = |expected: bool| {
         let ran = world.run(&["run", "go", "--script", &script]);
         assert_eq!(made.exists(), expected, "{}", ran.stderr);
         let _ = fs::remove_file(&made);
@@ -132,7 +132,8 @@ fn an_agent_is_recorded_kept_and_changes_what_is_allowed() {
     let script = json!({"answers": [{"steps": [{"call": write}]}, {"steps": [{"text": "Done."}]}]});
     let script = world.file("script.json", &script.to_string());
     let run = |more: &[&str]| {
-        let ran = world.run(&[&["run", "go", "--script", &script, "--permission", "all=allow", "--json"], more].concat());
+        let ran =
+            world.run(&[&["run", "go", "--script", &script, "--permission", "all=allow", "--json"], more].concat());
         let end = last_event(&ran);
         let made = world.path("project/new.txt");
         let was_made = made.exists();
@@ -171,14 +172,17 @@ fn an_agent_of_ones_own_asks_its_own_model_with_its_own_prompt_and_tools() {
     let session = end["session"].as_str().unwrap();
     assert_eq!(world.json(&["state", session])["models"]["default"], "local/gpt-5");
     last_event(&world.run(&["run", "again", "-s", session, "--json"]));
-    for request in server.requests() {
+    // What a server on this machine can do is asked first; that is not part of it.
+    let asked: Vec<_> = server.requests().into_iter().filter(|request| request.line.starts_with("POST")).collect();
+    assert_eq!(asked.len(), 2);
+    for request in asked {
         let body: Value = serde_json::from_slice(&request.body).unwrap();
         let tools: Vec<&str> =
             body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
         assert_eq!(tools, ["read", "grep"]);
         assert!(body["messages"][0]["content"].to_string().contains("You review things."), "{body}");
     }
-    assert!(server.illegal().is_empty());
+    assert_eq!(server.illegal(), []);
     let ran = world.run(&["run", "hi", "--model", "nowhere/x"]);
     assert!(ran.stderr.contains("ramus models"), "{}", ran.stderr);
     let ran = World::new().run(&["run", "hi", "--model", "anthropic/claude-sonnet-5"]);
@@ -215,7 +219,9 @@ fn rules_of_a_session_are_its_own_and_a_fork_keeps_only_what_they_forbid() {
     let copy = world.path("project/copy.jsonl");
     fs::copy(path, &copy).unwrap();
     let listed = world.json(&["permissions", copy.to_str().unwrap()]);
-    assert!(!listed["rules"].as_array().unwrap().iter().any(|rule| rule["layer"] == "session" && rule["action"] == "allow"));
+    assert!(
+        !listed["rules"].as_array().unwrap().iter().any(|rule| rule["layer"] == "session" && rule["action"] == "allow")
+    );
     assert_eq!(world.run(&["new", "--permission", "bash"]).code, 2);
 }
 
@@ -234,7 +240,8 @@ fn ollama() -> String {
                 json!({"model_info": {"llama.context_length": 4096}, "capabilities": ["tools"]})
             };
             let body = body.to_string();
-            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+            let answer =
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
             let _ = reader.get_mut().write_all(answer.as_bytes());
         }
     });
@@ -256,7 +263,10 @@ fn models_tell_what_can_be_asked_now_and_why_not() {
     assert_eq!(gpt["available"], false);
     assert!(gpt["reason"].as_str().unwrap().contains("OPENAI_API_KEY"), "{gpt}");
     let tiny = find("tiny:1b");
-    assert_eq!((&tiny["provider"], &tiny["window"], &tiny["available"]), (&json!("ollama"), &json!(4096), &json!(true)));
+    assert_eq!(
+        (&tiny["provider"], &tiny["window"], &tiny["available"]),
+        (&json!("ollama"), &json!(4096), &json!(true))
+    );
     let names = |arguments: &[&str]| -> Vec<String> {
         let listed = world.json(&[&["models"], arguments].concat());
         listed["models"].as_array().unwrap().iter().map(|model| model["name"].as_str().unwrap().to_owned()).collect()
@@ -266,4 +276,51 @@ fn models_tell_what_can_be_asked_now_and_why_not() {
     assert!(names(&["--available"]).iter().all(|name| name.contains("claude") || name == "tiny:1b"));
     let text = world.ok(&["models", "tiny"]);
     assert!(text.contains("ollama/tiny:1b") && text.contains("4,096") && text.contains("free"), "{text}");
+}
+
+/// An MCP server in a few lines of shell, with a tool that echoes.
+const SERVER: &str = r#"
+echo $$ > server.pid
+while IFS= read -r line; do
+  id=$(sed -n 's/.*"id":\([0-9]*\).*/\1/p' <<<"$line")
+  answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+  case $line in
+    *'"method":"initialize"'*)
+      answer '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"shell","version":"1"}}' ;;
+    *'"method":"tools/list"'*) answer '{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}' ;;
+    *'"method":"tools/call"'*) answer '{"content":[{"type":"text","text":"echoed '"${GIVEN}/${SOME_TOKEN}"'"}]}' ;;
+  esac
+done
+"#;
+
+#[test]
+fn tools_of_servers_are_asked_about_and_a_broken_server_stops_nothing() {
+    let world = world().with("SOME_TOKEN", "hunter2").with("GIVEN_HERE", "given");
+    let server = world.file("server.sh", SERVER);
+    config(
+        &world,
+        &format!(
+            "[mcp.shell]\ncommand = \"/bin/bash\"\nargs = [\"{server}\"]\nenv = {{ GIVEN = {{ env = \"GIVEN_HERE\" }} }}\n\
+             [mcp.broken]\ncommand = \"/nowhere/at/all\"\n[mcp.off]\ncommand = \"/nowhere/either\"\nenabled = false\n"
+        ),
+    );
+    let call = json!({"name": "shell_echo", "arguments": {}});
+    let script = json!({"answers": [{"steps": [{"call": call}]}, {"steps": [{"text": "Done."}]}]});
+    let script = world.file("script.json", &script.to_string());
+    let run = |more: &[&str]| {
+        let ran = world.run(&[&["run", "go", "--script", &script, "--json"], more].concat());
+        last_event(&ran);
+        let result = ran.stdout.lines().find(|line| line.contains("tool.end")).unwrap().to_owned();
+        (result, ran.stderr)
+    };
+    let (result, said) = run(&[]);
+    assert!(result.contains("--permission shell_echo=allow"), "{result}");
+    assert_eq!(said.matches("is left out").count(), 1, "{said}");
+    assert!(said.contains("the MCP server broken is left out"), "{said}");
+    let (result, _) = run(&["--permission", "shell_echo=allow"]);
+    assert!(result.contains("echoed given/") && !result.contains("hunter2"), "{result}");
+    let pid = fs::read_to_string(world.path("project/server.pid")).unwrap();
+    assert!(!std::path::Path::new("/proc").join(pid.trim()).join("cwd").exists(), "it ended with the turn");
+    let (result, said) = run(&["--permission", "all=allow", "--agent", "explore"]);
+    assert!(result.contains("there is no tool") && !said.contains("left out"), "{result} {said}");
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use ramus_engine::Session;
 use ramus_engine::project;
-use ramus_engine::run::{Run as Turn, system_prompt};
+use ramus_engine::run::{Run as Turn, Summariser, system_prompt};
 use ramus_engine::settings::{Agent, Settings, choose_model, is_mode_of};
 use ramus_model::request::Thinking;
-use ramus_provider::{Facts, Resolved, Scripted, discover};
+use ramus_provider::{Facts, Resolved, Scripted};
 use ramus_tools::sandbox::{Policy, Sandbox, Status};
 use ramus_tools::tool::bash;
 use ramus_tools::{Tool, Workspace};
@@ -72,6 +72,10 @@ pub(crate) fn equip(
             asked(invocation, runtime, &settings, &chosen.ok_or_else(no_model)?.value)?
         }
     };
+    if choices.script.is_none() {
+        let summariser = summariser(invocation, runtime, &settings)?;
+        invocation.engine = invocation.engine.clone().with_summariser(summariser);
+    }
     let rules = session.rules()?.into_iter().chain(rule::read_all(choices.permission)?);
     let permissions = agent.permissions(&settings, rules);
     let servers = servers::start(invocation, session, runtime, &settings, &agent)?;
@@ -125,17 +129,28 @@ fn asked(
         let facts = facts.clone();
         return Ok((model, facts));
     }
-    let said = providers::all(settings)?.remove(&model.model.provider).and_then(|said| said.base_url);
-    let found = match model.model.provider.as_str() {
-        "ollama" => runtime.block_on(discover::ollama(said.as_deref())),
-        provider => {
-            let base = said.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned());
-            let is_local = provider == "llama-cpp" || settings.user().providers.contains_key(provider);
-            if is_local { runtime.block_on(discover::llama_cpp(&base, provider)) } else { Vec::new() }
-        }
+    let said = providers::all(settings)?.remove(&model.model.provider).unwrap_or_default();
+    let found = match providers::local(&model.model.provider, said) {
+        Some(asked) => runtime.block_on(asked),
+        None => Vec::new(),
     };
     let facts = found.into_iter().find(|local| local.model == model.model).map(|local| local.facts);
     Ok((model, facts.unwrap_or_default()))
+}
+
+/// Who writes summaries. A model that cannot be asked for them is told about, and the one that answers writes them.
+fn summariser(invocation: &mut Invocation<'_>, runtime: &Handle, settings: &Settings) -> anyhow::Result<Summariser> {
+    let agent = settings.agent("compaction")?;
+    let mut model = None;
+    if let Some(name) = &agent.model {
+        match asked(invocation, runtime, settings, name) {
+            Ok((resolved, _)) => model = Some(resolved),
+            Err(error) => {
+                invocation.screen.warn(&format!("summaries are written by the model that answers: {error}"))?
+            }
+        }
+    }
+    Ok(Summariser { model, prompt: agent.prompt })
 }
 
 /// How much the model may think: the call, the path, the agent, the settings.

@@ -1,7 +1,7 @@
 //! Asking the person at the terminal whether a call may run. Where there is nobody, the answer is no.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -30,8 +30,11 @@ impl Asker for Nobody {
     }
 }
 
-/// Someone sits at the terminal.
-struct Person;
+/// Someone sits at the terminal, and can be asked one thing at a time.
+#[derive(Default)]
+struct Person {
+    attention: Arc<Mutex<()>>,
+}
 
 impl Asker for Person {
     fn ask(&self, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
@@ -43,8 +46,11 @@ impl Asker for Person {
             clean::escape(&serde_json::Value::from(question.exact.as_str()).to_string()),
             clean::one_line(&because.to_string()),
         );
-        let question = question.clone();
-        let answered = tokio::task::spawn_blocking(move || put(&text, &question).unwrap_or(Answer::No(None)));
+        let (question, attention) = (question.clone(), Arc::clone(&self.attention));
+        let answered = tokio::task::spawn_blocking(move || {
+            let Ok(_held) = attention.lock() else { return Answer::No(None) };
+            put(&text, &question).unwrap_or(Answer::No(None))
+        });
         async move { answered.await.unwrap_or(Answer::No(None)) }.boxed()
     }
 }
@@ -98,7 +104,7 @@ fn understand(line: &str, question: &Question) -> Result<Answer, String> {
 
 pub(super) fn asker(for_programs: bool) -> Arc<dyn Asker> {
     if !for_programs && io::stdin().is_terminal() && io::stderr().is_terminal() {
-        Arc::new(Person)
+        Arc::new(Person::default())
     } else {
         Arc::new(Nobody)
     }
