@@ -7,8 +7,10 @@ use ramus_model::time;
 use ramus_model::tokens::{Counter, Heuristic};
 use ramus_store::{Flush, LogStore, MemoryStore};
 
+use crate::approvals::Approvals;
 use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
+use crate::run::Summariser;
 
 /// When an append is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +53,8 @@ pub struct Engine {
     pub(crate) counter: Arc<dyn Counter>,
     pub(crate) history: Option<Arc<History>>,
     pub(crate) shelf: Shelf,
+    pub(crate) approvals: Option<Approvals>,
+    pub(crate) summariser: Option<Summariser>,
 }
 
 impl Engine {
@@ -64,6 +68,8 @@ impl Engine {
             counter: Arc::new(Heuristic),
             history: None,
             shelf: Shelf::default(),
+            approvals: None,
+            summariser: None,
         }
     }
 

@@ -11,12 +11,14 @@
 //! # Ok::<(), ramus_engine::EngineError>(())
 //! ```
 
+mod approvals;
 mod blobs;
 mod catalogue;
 mod clock;
 mod engine;
 mod error;
 mod journal;
+mod kept;
 pub mod prices;
 pub mod project;
 mod recovery;
@@ -27,6 +29,7 @@ mod shared;
 mod sidecar;
 mod verb;
 
+pub use approvals::{Granted, ProjectKey};
 pub use blobs::RestoredLines;
 pub use catalogue::{CatalogueStatus, Progress};
 pub use clock::{Clock, SystemClock};

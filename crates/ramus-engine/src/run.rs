@@ -39,6 +39,7 @@ pub use child::{Delegate, Task};
 use inbox::Message;
 pub use inbox::{GoesOn, Inbox, Letters, NotTaken, WhenBusy, inbox, watching};
 pub(crate) use store::result_message;
+pub use summarise::Summariser;
 pub use system::system_prompt;
 pub use title::TITLE_INSTRUCTIONS;
 
@@ -236,6 +237,10 @@ impl Running<'_> {
             Message::Summary(summary) => self.take_summary(summary)?,
             Message::Tell(event) => {
                 self.tell(event);
+                return Ok(Vec::new());
+            }
+            Message::Approved(approval) => {
+                self.approve(approval)?;
                 return Ok(Vec::new());
             }
             Message::Time => {

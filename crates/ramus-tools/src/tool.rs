@@ -25,7 +25,7 @@ use crate::cancel::Cancel;
 use crate::outcome::Outcome;
 
 /// Work that is done when a plan runs.
-type Work = Box<dyn FnOnce(Cancel) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send>;
+pub(crate) type Work = Box<dyn FnOnce(Cancel) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send>;
 
 /// Whether a call changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct Plan {
     pub questions: Vec<Question>,
     /// Whether it changes anything.
     pub effect: Effect,
-    work: Work,
+    pub(crate) work: Work,
 }
 
 impl Plan {

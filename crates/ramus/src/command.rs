@@ -21,8 +21,10 @@ mod history;
 mod label;
 mod list;
 mod meta;
+mod models;
 mod move_session;
 mod new;
+mod permissions;
 mod recover;
 mod relocate;
 mod rename;
@@ -38,6 +40,7 @@ mod state;
 mod tag;
 mod tail;
 mod tree;
+mod trust;
 mod usage;
 
 use clap::Subcommand;
@@ -86,6 +89,9 @@ pub(crate) enum Command {
     Gc(gc::Gc),
     Catalogue(catalogue::Catalogue),
     Config(config::Config),
+    Models(models::Models),
+    Permissions(permissions::Permissions),
+    Trust(trust::Trust),
     Session(session::Session),
     Demo(demo::Demo),
     Completions(completions::Completions),
@@ -141,6 +147,9 @@ impl Command {
             Self::Gc(gc) => gc.run(invocation),
             Self::Catalogue(catalogue) => catalogue.run(invocation),
             Self::Config(config) => config.run(invocation),
+            Self::Models(models) => models.run(invocation),
+            Self::Permissions(permissions) => permissions.run(invocation),
+            Self::Trust(trust) => trust.run(invocation),
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),
             Self::Completions(completions) => completions.run(invocation.screen),

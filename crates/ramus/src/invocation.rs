@@ -4,6 +4,8 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use ramus_engine::settings::Settings;
+use ramus_engine::settings::project::{self, Trust};
 use ramus_engine::{Engine, EngineError, Resumed, Session, prices};
 use ramus_model::usage::Prices;
 use ramus_model::{BlobHash, Log, Seq};
@@ -134,6 +136,27 @@ impl<'s> Invocation<'s> {
                 Ok(prices::known()?)
             }
         }
+    }
+
+    /// Returns the settings that hold in a directory. Those of its project count when they are trusted; otherwise it is said
+    /// that they do not.
+    pub(crate) fn settings_in(&mut self, directory: &str) -> anyhow::Result<Settings> {
+        let trust = Trust::of_home(self.home.root());
+        let mut settings = self.home.settings().clone();
+        for found in project::find(directory) {
+            match found {
+                Err(refused) => {
+                    let told = format!("{} does not count: {}", refused.path.display(), refused.reason);
+                    self.screen.warn(&told)?;
+                }
+                Ok(file) if !trust.holds(&file)? => {
+                    let told = "does not count, because it is not trusted as it is; read it, then `ramus trust`";
+                    self.screen.warn(&format!("{} {told}", file.path.display()))?;
+                }
+                Ok(file) => settings = settings.with_project_file(&file.text, &file.path.display().to_string())?,
+            }
+        }
+        Ok(settings)
     }
 
     /// Gives the prompt history a moment to store what was said. Trouble with it is told and harms nothing.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use ramus_agent::{End, Event, Input};
-use ramus_model::permission::{Layer, Question, Rule};
+use ramus_model::permission::{Permissions, Question, covers};
 use ramus_model::request::ToolDefinition;
 use ramus_model::{Seq, SessionId};
 use ramus_tools::{Cancel, Effect, Outcome, Plan, Refusal, Tool};
@@ -38,8 +38,8 @@ pub struct Delegate {
     pub prompt: String,
     /// The tools it has; none for all that its parent has.
     pub tools: Option<Vec<String>>,
-    /// Rules beside those of its parent.
-    pub rules: Vec<Rule>,
+    /// What it may do, as far as its parent may too; none for all that its parent may.
+    pub permissions: Option<Permissions>,
 }
 
 /// Gives work to child sessions.
@@ -87,12 +87,10 @@ impl Task {
         if !delegate.prompt.is_empty() {
             run.system = format!("{}\n\n{}", delegate.prompt, run.system);
         }
-        let is_allowed = |name: &str| delegate.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name));
+        let is_allowed =
+            |name: &str| delegate.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| covers(tool, name)));
         run.tools.retain(|tool| is_allowed(&tool.definition().name));
-        let rules = delegate.rules.iter().cloned();
-        let own = ramus_model::permission::Permissions::new().with(Layer::Agent, rules);
-        // Without rules of its own a child is judged by its parent's alone.
-        if !delegate.rules.is_empty() {
+        if let Some(own) = delegate.permissions.clone() {
             run.permissions = own.child_of(&self.run.permissions);
         }
         if self.depth < DEEPEST && is_allowed("task") {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ramus_agent::{Event, Input};
+use ramus_model::permission::Approval;
 
 /// Where whoever drives a turn, and everything it started, says what happened.
 #[derive(Clone)]
@@ -24,6 +25,8 @@ pub(super) enum Message {
     Input(Input),
     /// A summary, or why there is none.
     Summary(Result<String, String>),
+    /// A person said yes for longer than one call.
+    Approved(Approval),
     /// Something to tell that the turn does not depend on.
     Tell(Event),
     /// A time has come.

@@ -20,6 +20,7 @@ mod repair;
 mod search;
 mod search_index;
 mod segment;
+mod settings;
 mod shared;
 mod sidecar;
 mod tag;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
 
 mod files;
+mod mcp;
 mod oracle;
 mod processes;
 mod shell;

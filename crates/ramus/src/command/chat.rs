@@ -8,15 +8,13 @@ mod slash;
 mod typing;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use clap::{Args, Parser as _};
 use ramus_catalogue::HistoryQuery;
 use ramus_engine::{NewSession, Session};
-use ramus_tools::Tool;
 
 use super::run::drive::Driver;
-use super::run::equipment::{self, Chosen};
+use super::run::equipment::{Kept, equip};
 use super::run::options::Options;
 use super::run::report;
 use super::run::said::Said;
@@ -65,8 +63,7 @@ impl Chat {
             options: self.options.clone(),
             // An id names a session as long as it lives; a file of another program is named by its path.
             name: session.as_ref().map(name_of),
-            chosen: None,
-            tools: None,
+            kept: Kept::default(),
             waiting: VecDeque::new(),
             driver: Driver::start()?,
             last: Exit::Done,
@@ -105,10 +102,8 @@ struct Talk {
     options: Options,
     /// What the session is called; none before anything was said in a new one.
     name: Option<String>,
-    /// Who answers, when that is a script: it goes on where it was.
-    chosen: Option<Chosen>,
-    /// The tools, which remember what they have seen.
-    tools: Option<Vec<Arc<dyn Tool>>>,
+    /// What one turn leaves for the next.
+    kept: Kept,
     /// What was typed during a turn and is still to be done.
     waiting: VecDeque<String>,
     driver: Driver,
@@ -174,27 +169,17 @@ impl Talk {
         session: &mut Session,
         said: Said,
     ) -> anyhow::Result<()> {
-        let chosen = match self.chosen.take() {
-            Some(chosen) => chosen,
-            None => self.options.chosen(invocation, session)?,
-        };
-        if self.options.script.is_some() {
-            self.chosen = Some(chosen.clone());
-        }
-        let tools = match &self.tools {
-            Some(tools) => tools.clone(),
-            None => self.tools.insert(equipment::tools(invocation, session)?).clone(),
-        };
         if let Some(text) = &said.text {
             source.remember(text);
         }
-        let mut turn = self.options.turn(invocation, session, &chosen, tools, said)?;
+        let runtime = self.driver.handle()?;
+        let mut equipped = equip(invocation, session, runtime, &self.options.choices(), &mut self.kept, said)?;
         let post = Driver::inbox();
         let typing = source.is_person().then(|| Typing::start(post.0.clone())).transpose()?;
         if let Some(typing) = &typing {
-            turn.asker = typing.polite(turn.asker);
+            equipped.turn.asker = typing.polite(equipped.turn.asker);
         }
-        let result = self.driver.turn(invocation, session, turn, post, &mut |event| {
+        let result = self.driver.turn(invocation, session, equipped, post, &mut |event| {
             typing.iter().for_each(|typing| typing.notice(event));
         });
         let left = typing.map(Typing::stop).unwrap_or_default();
@@ -237,10 +222,9 @@ impl Talk {
 
     fn list_tools(&mut self, invocation: &mut Invocation<'_>) -> anyhow::Result<()> {
         let session = self.session(invocation)?;
-        let tools = match &self.tools {
-            Some(tools) => tools,
-            None => self.tools.insert(equipment::tools(invocation, &session)?),
-        };
+        let choices = self.options.choices();
+        let runtime = self.driver.handle()?;
+        let tools = equip(invocation, &session, runtime, &choices, &mut self.kept, Said::default())?.turn.tools;
         let mut text = Text::new();
         for definition in tools.iter().map(|tool| tool.definition()) {
             text.padded(style::BOLD, &definition.name, 10).cut(style::DIM, &definition.description, 100).end();

@@ -7,6 +7,7 @@ pub(crate) mod options;
 pub(crate) mod person;
 pub(crate) mod report;
 pub(crate) mod said;
+mod servers;
 pub(crate) mod watcher;
 
 use std::path::PathBuf;
@@ -19,16 +20,18 @@ use crate::invocation::Invocation;
 use crate::render::{Text, style};
 use drive::Driver;
 pub(crate) use equipment::SANDBOX;
+use equipment::{Kept, equip};
 use options::Options;
 use said::Said;
 
 const EXAMPLES: &str = "\
 Without --session or --continue a new session is started. The model is the one that is named, the one the session used last, \
-or the default_model of the settings. Keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY; \
+the one its agent names, or the default_model of the settings. Keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY; \
 OPENAI_BASE_URL and its like say where to ask instead. Ollama needs no key.
 
 What a tool may do is decided by rules: looking around is allowed, the rest is asked. When nobody can be asked, what would \
-be asked is denied; --permission NAME=allow says otherwise (bash, edit, write, …, or all).
+be asked is denied; --permission NAME=allow says otherwise (bash, edit, write, …, or all). The agent `plan` looks and changes \
+nothing. `ramus permissions SESSION` shows the rules and what was approved.
 
 Ctrl-C stops the turn and keeps what was said; pressed twice it ends the program.
 
@@ -38,6 +41,7 @@ was there, which stays.
 Examples:
   ramus run \"what does this project do?\" --model anthropic/claude-sonnet-5
   ramus run -c \"now write a test for it\" --permission edit=allow
+  ramus run --agent plan \"how would you add a cache here?\"
   git diff | ramus run \"review this\" --json
   ramus run \"what is wrong here?\" --image screenshot.png
   ramus run -c --edit @- \"the same, but in Rust\"
@@ -79,12 +83,11 @@ impl Run {
             false => Said::gather(self.prompt.as_deref(), &self.image, invocation.stdin)?,
         };
         let mut session = self.session(invocation)?;
-        let chosen = self.options.chosen(invocation, &session)?;
+        let driver = Driver::start()?;
+        let mut kept = Kept::default();
+        let equipped = equip(invocation, &session, driver.handle()?, &self.options.choices(), &mut kept, said)?;
         self.rewind(invocation, &mut session)?;
-        let post = Driver::inbox();
-        let tools = equipment::tools(invocation, &session)?;
-        let turn = self.options.turn(invocation, &session, &chosen, tools, said)?;
-        let result = Driver::start()?.turn(invocation, &mut session, turn, post, &mut |_| {})?;
+        let result = driver.turn(invocation, &mut session, equipped, Driver::inbox(), &mut |_| {})?;
         let exit = report::report(invocation.screen, session.id(), &result, self.options.script.is_some())?;
         if invocation.screen.is_terminal() {
             let mut text = Text::new();

@@ -10,6 +10,7 @@
 )]
 
 mod appending;
+mod approving;
 mod blobs;
 mod branching;
 mod catalogue;
@@ -18,6 +19,7 @@ mod children;
 mod compacting;
 mod deleting;
 mod demo;
+mod equipping;
 mod failing;
 mod files;
 mod finding;
@@ -28,6 +30,7 @@ mod hostile;
 mod incidents;
 mod json_shapes;
 mod owners;
+mod person;
 mod pipes;
 mod projects;
 mod running;

@@ -1,35 +1,21 @@
-//! Whom a model can give work to when nobody configured others.
+//! Whom a model can give work to: the agents of the settings.
 
 use ramus_engine::run::Delegate;
-use ramus_model::permission::{Action, Rule};
-use ramus_tools::shell;
+use ramus_engine::settings::Settings;
 
-const EXPLORE: &str = "You look things up in a code base for another agent. Search and read; change nothing. Report what you \
-found with paths and line numbers, and say what you did not find.";
+/// Agents that have work of their own: one answers the person, the other writes summaries.
+const APART: [&str; 2] = ["build", "compaction"];
 
-const GENERAL: &str = "You do one piece of work for another agent. Do what the prompt asks, check it, and report briefly what \
-you did, what you found and what is left.";
-
-/// The agents that are built in.
-pub(crate) fn built_in() -> Vec<Delegate> {
-    let look = ["read", "list", "glob", "grep", "bash"].map(str::to_owned).to_vec();
-    // Whatever its parent may: commands that do more than look are asked about.
-    let mut rules = shell::defaults::rules();
-    rules.extend(["edit", "write", "deploy", "slides", "task"].map(|name| Rule::new(name, "*", Action::Deny)));
-    vec![
-        Delegate {
-            name: "explore".to_owned(),
-            description: "looks things up in the code, and changes nothing".to_owned(),
-            prompt: EXPLORE.to_owned(),
-            tools: Some(look),
-            rules,
-        },
-        Delegate {
-            name: "general".to_owned(),
-            description: "does one piece of work, with every tool".to_owned(),
-            prompt: GENERAL.to_owned(),
-            tools: None,
-            rules: Vec::new(),
-        },
-    ]
+/// The agents that can be given work.
+pub(crate) fn of(settings: &Settings) -> Vec<Delegate> {
+    let agents = settings.agents().into_iter().filter(|agent| !APART.contains(&agent.name.as_str()));
+    agents
+        .map(|agent| Delegate {
+            permissions: agent.own_permissions(settings),
+            tools: agent.tools().map(<[String]>::to_vec),
+            name: agent.name,
+            description: agent.description,
+            prompt: agent.prompt,
+        })
+        .collect()
 }
