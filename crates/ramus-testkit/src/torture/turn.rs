@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use ramus_store::planted::Bug;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Run, Tally, pause};
 use crate::model_server::{Format, Reply};
@@ -101,7 +101,8 @@ impl Turns {
             killed.forgetful += 1;
             killed.forgotten.get_or_insert_with(|| format!("seed {}, kill {number}: {error:#}", self.seed));
         }
-        killed.kept += u64::from(went_on.has("turn.interrupted", |event| event["answer"].is_string()));
+        killed.kept +=
+            u64::from(went_on.has("turn.interrupted", |event| event.pointer("/answer").is_some_and(Value::is_string)));
         let acknowledged = seen.entries().len() + went_on.entries().len();
         let (torn, repaired) = (seen.end.is_none(), went_on.has("turn.interrupted", |_| true));
         ensure!(torn || !repaired, "a turn that ended is said to have been interrupted");

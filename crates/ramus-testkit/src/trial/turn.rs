@@ -4,7 +4,7 @@
 //! After a crash of the process everything that was written is there; after a power cut only what the disk confirmed. Then
 //! the next turn crashes as well, while it cleans up, and the one after that must go on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ramus_agent::{End, Event};
@@ -147,10 +147,9 @@ fn check(fs: &SimFs, told: &[&Told], counter: &Counter, is_kept: bool) -> Result
             return Err(format!("{lost} was shown and is gone"));
         }
     }
-    let mut marks = found.marks.clone();
-    marks.sort();
-    if let Some(twice) = marks.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("{} is there twice", twice[0]));
+    let mut once = BTreeSet::new();
+    if let Some(twice) = found.marks.iter().find(|mark| !once.insert(*mark)) {
+        return Err(format!("{twice} is there twice"));
     }
     for (call, results) in &found.calls {
         if *results != 1 {
@@ -184,7 +183,7 @@ impl Found {
             let Some((raw, record)) = Raw::parse(&line).zip(session.log().record(seq)) else { continue };
             if record.kind == Kind::Custom {
                 let value: Value = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
-                found.started.extend(value["data"]["call"].as_str().map(str::to_owned));
+                found.started.extend(value.pointer("/data/call").and_then(Value::as_str).map(str::to_owned));
             }
             let Some(message) = Message::of_entry(raw) else { continue };
             match (record.role, &message.result) {
@@ -222,7 +221,7 @@ impl Tool for Counter {
     }
 
     fn plan(&self, arguments: &Value) -> Result<Plan, Refusal> {
-        let call = arguments["call"].as_str().unwrap_or_default().to_owned();
+        let call = arguments.pointer("/call").and_then(Value::as_str).unwrap_or_default().to_owned();
         let counts = Arc::clone(&self.0);
         Ok(Plan::blocking(Vec::new(), Effect::Changes, move |_| {
             *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(call).or_default() += 1;

@@ -77,7 +77,8 @@ impl Scene {
     /// Checks everything but what was shown, and returns the entries.
     pub(super) fn check(&self, seen: &Seen, went_on: &Seen) -> Result<Vec<Value>> {
         let entries = self.entries()?;
-        let ids: BTreeSet<&str> = entries.iter().filter_map(|entry| entry["id"].as_str()).collect();
+        let ids: BTreeSet<&str> =
+            entries.iter().filter_map(|entry| entry.pointer("/id").and_then(Value::as_str)).collect();
         for told in seen.entries().into_iter().chain(went_on.entries()) {
             ensure!(ids.contains(told), "entry {told} was told of and is not there");
         }
@@ -112,18 +113,26 @@ impl Scene {
 
 /// Every call has exactly one result, and one that did its work had its effect.
 fn check_calls(entries: &[Value], effects: &[String]) -> Result<()> {
-    let parts = |entry: &Value| entry["message"]["content"].as_array().cloned().unwrap_or_default();
+    let parts =
+        |entry: &Value| entry.pointer("/message/content").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut results: BTreeMap<String, Vec<bool>> = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| entry["message"]["role"] == "toolResult") {
-        let call = entry["message"]["toolCallId"].as_str().context("a result without a call")?;
-        let is_error = entry["message"]["isError"].as_bool().context("a result that does not say how it ended")?;
+    for entry in
+        entries.iter().filter(|entry| entry.pointer("/message/role").is_some_and(|value| value == "toolResult"))
+    {
+        let call = entry.pointer("/message/toolCallId").and_then(Value::as_str).context("a result without a call")?;
+        let is_error = entry
+            .pointer("/message/isError")
+            .and_then(Value::as_bool)
+            .context("a result that does not say how it ended")?;
         results.entry(call.to_owned()).or_default().push(is_error);
     }
-    for part in entries.iter().flat_map(parts).filter(|part| part["type"] == "toolCall") {
-        let id = part["id"].as_str().context("a call without an id")?;
+    for part in
+        entries.iter().flat_map(parts).filter(|part| part.pointer("/type").is_some_and(|value| value == "toolCall"))
+    {
+        let id = part.pointer("/id").and_then(Value::as_str).context("a call without an id")?;
         let results = results.remove(id).unwrap_or_default();
         ensure!(results.len() == 1, "call {id} has {} results", results.len());
-        let command = part["arguments"]["command"].as_str().context("a call without a command")?;
+        let command = part.pointer("/arguments/command").and_then(Value::as_str).context("a call without a command")?;
         let effect = command
             .split_whitespace()
             .skip_while(|word| *word != "echo")
@@ -138,10 +147,11 @@ fn check_calls(entries: &[Value], effects: &[String]) -> Result<()> {
 
 /// The words of all answers.
 fn words(entries: &[Value]) -> Vec<String> {
-    let answers = entries.iter().filter(|entry| entry["message"]["role"] == "assistant");
+    let answers =
+        entries.iter().filter(|entry| entry.pointer("/message/role").is_some_and(|value| value == "assistant"));
     let texts = answers.map(|entry| {
-        let parts = entry["message"]["content"].as_array().map(Vec::as_slice).unwrap_or_default();
-        parts.iter().filter_map(|part| part["text"].as_str()).collect::<String>()
+        let parts = entry.pointer("/message/content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        parts.iter().filter_map(|part| part.pointer("/text").and_then(Value::as_str)).collect::<String>()
     });
     texts.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
 }

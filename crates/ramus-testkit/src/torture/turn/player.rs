@@ -34,13 +34,16 @@ pub(super) struct Seen {
 impl Seen {
     /// The entries that were told of.
     pub(super) fn entries(&self) -> Vec<&str> {
-        let appended = self.lines.iter().filter(|(_, event)| event["type"] == "entry.appended");
-        appended.filter_map(|(_, event)| event["entry"].as_str()).collect()
+        let appended = self
+            .lines
+            .iter()
+            .filter(|(_, event)| event.pointer("/type").is_some_and(|value| value == "entry.appended"));
+        appended.filter_map(|(_, event)| event.pointer("/entry").and_then(Value::as_str)).collect()
     }
 
     /// Says whether there was an event of that name which is as wanted.
     pub(super) fn has(&self, name: &str, wanted: impl Fn(&Value) -> bool) -> bool {
-        self.lines.iter().any(|(_, event)| event["type"] == name && wanted(event))
+        self.lines.iter().any(|(_, event)| event.pointer("/type").is_some_and(|value| value == name) && wanted(event))
     }
 
     /// The words that were shown before `moment`.
@@ -48,8 +51,10 @@ impl Seen {
         let text: String = self
             .lines
             .iter()
-            .filter(|(when, event)| *when < moment && event["type"] == "message.delta")
-            .filter_map(|(_, event)| event["text"].as_str())
+            .filter(|(when, event)| {
+                *when < moment && event.pointer("/type").is_some_and(|value| value == "message.delta")
+            })
+            .filter_map(|(_, event)| event.pointer("/text").and_then(Value::as_str))
             .collect();
         text.split_whitespace().map(str::to_owned).collect()
     }
@@ -105,8 +110,9 @@ impl Player {
         let lines = reader.join().map_err(|_| anyhow!("a thread of the driver died"))?;
         let illegal = self.server.illegal();
         ensure!(illegal.is_empty(), "the model does not accept the history: {illegal:?}");
-        let last = lines.last().filter(|(_, event)| event["type"] == "turn_end");
-        let end = last.and_then(|(_, event)| event["finish_reason"].as_str()).map(str::to_owned);
+        let last = lines.last().filter(|(_, event)| event.pointer("/type").is_some_and(|value| value == "turn_end"));
+        let end =
+            last.and_then(|(_, event)| event.pointer("/finish_reason").and_then(Value::as_str)).map(str::to_owned);
         Ok(Seen { lines, end, until })
     }
 }
