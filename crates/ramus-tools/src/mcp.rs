@@ -152,12 +152,10 @@ async fn connect(server: Server, patience: Duration) -> Result<Connected, Troubl
                 Ok(Ok((service, tools))) => Ok(Connected { service, companion: Some(companion), tools }),
                 failed => {
                     let reason = failed.map_or_else(|_| late(patience), |met| met.err().unwrap_or_default());
-                    let reason = match companion.complaint() {
+                    Err(trouble(match companion.end().await {
                         Some(complaint) => format!("{reason} (it says: {complaint})"),
                         None => reason,
-                    };
-                    companion.end().await;
-                    Err(trouble(reason))
+                    }))
                 }
             }
         }

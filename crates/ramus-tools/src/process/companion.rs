@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use rustix::process::{Pid, Signal};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::family::Family;
@@ -35,6 +36,7 @@ pub(crate) struct Companion {
     group: Group,
     family: Family,
     complaints: Arc<Mutex<Vec<u8>>>,
+    listening: JoinHandle<()>,
 }
 
 impl Companion {
@@ -53,19 +55,12 @@ impl Companion {
         let complaints = Arc::default();
         let closed = || io::Error::other("it cannot be talked to");
         let (output, input) = (child.stdout.take().ok_or_else(closed)?, child.stdin.take().ok_or_else(closed)?);
-        tokio::spawn(listen(child.stderr.take().ok_or_else(closed)?, Arc::clone(&complaints)));
-        Ok((Self { child, group, family, complaints }, output, input))
+        let listening = tokio::spawn(listen(child.stderr.take().ok_or_else(closed)?, Arc::clone(&complaints)));
+        Ok((Self { child, group, family, complaints, listening }, output, input))
     }
 
-    /// Returns the last line of what it complained about.
-    pub(crate) fn complaint(&self) -> Option<String> {
-        let complaints = self.complaints.lock().ok()?;
-        let text = String::from_utf8_lossy(&complaints);
-        text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
-    }
-
-    /// Asks it to end, and ends it when it does not.
-    pub(crate) async fn end(mut self) {
+    /// Asks it to end, and ends it when it does not. Returns the last line of what it complained about.
+    pub(crate) async fn end(mut self) -> Option<String> {
         let mut members = self.family.members();
         self.group.signal(Signal::TERM);
         // Whether it went by itself does not matter: what is left is ended next.
@@ -73,6 +68,11 @@ impl Companion {
         self.group.signal(Signal::KILL);
         let _ = self.child.wait().await;
         self.family.end(&mut members).await;
+        // Who still holds the other end was not found; it is not waited for.
+        let _ = timeout(GRACE, &mut self.listening).await;
+        let complaints = self.complaints.lock().ok()?;
+        let text = String::from_utf8_lossy(&complaints);
+        text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
     }
 }
 

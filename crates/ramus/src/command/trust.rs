@@ -125,7 +125,7 @@ fn brings(tables: &Tables) -> Vec<String> {
                     if variables.is_empty() { String::new() } else { format!(", given {}", variables.join(", ")) };
                 format!(
                     "runs the MCP server {name}: {}{told}",
-                    [&[command.clone()], args.as_slice()].concat().join(" ")
+                    [std::slice::from_ref(command), args.as_slice()].concat().join(" ")
                 )
             }
             Reach::Address { url, .. } => format!("asks the MCP server {name} at {url}"),

@@ -107,8 +107,8 @@ fn always_for_pushing_never_lifts_a_rule_that_denies_pushing_with_force() {
         let script = script_of(&world, "script.json", command);
         person::run(&world, &["run", "go", "-s", &session, "--script", &script], answers);
         let messages = world.json(&["show", &session, "--all"])["messages"].clone();
-        let results = messages.as_array().unwrap().iter().filter(|message| message["role"] == "toolResult");
-        results.last().unwrap()["text"].as_str().unwrap().to_owned()
+        let mut results = messages.as_array().unwrap().iter().filter(|message| message["role"] == "toolResult");
+        results.next_back().unwrap()["text"].as_str().unwrap().to_owned()
     };
     let pushed = run("git push nowhere main", &["a git push *"]);
     assert!(!pushed.contains("Denied"), "{pushed}");

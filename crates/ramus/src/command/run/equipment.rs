@@ -162,7 +162,7 @@ fn summariser(invocation: &mut Invocation<'_>, runtime: &Handle, settings: &Sett
         match asked(invocation, runtime, settings, name) {
             Ok((resolved, _)) => model = Some(resolved),
             Err(error) => {
-                invocation.screen.warn(&format!("summaries are written by the model that answers: {error}"))?
+                invocation.screen.warn(&format!("summaries are written by the model that answers: {error}"))?;
             }
         }
     }
