@@ -73,7 +73,9 @@ fn what_is_typed_while_the_model_answers_is_told_to_it() {
          [[answers]]\nsteps = [{ text = \"Heard.\" }]\n[[answers]]\nsteps = [{ text = \"Later heard.\" }]\n",
     );
     let ramus = env!("CARGO_BIN_EXE_ramus");
-    let Some(mut child) = in_terminal(&world, &format!("{ramus} chat --script {script}")) else { return };
+    let Some(mut child) = in_terminal(&world, &format!("{ramus} chat --script {script}")) else {
+        return eprintln!("skipped: there is no script(1) to make a terminal");
+    };
     let mut shown = String::new();
     let mut keys = child.stdin.take().unwrap();
     read_until(&mut child, &mut shown, "> ");
