@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
 
+mod artifacts;
 mod files;
 mod mcp;
 mod oracle;

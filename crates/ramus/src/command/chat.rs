@@ -152,7 +152,7 @@ impl Talk {
                 self.turn(invocation, source, &mut session, Said::default())?;
             }
             Slash::Branch(entry) => {
-                self.command(invocation, |name| vec!["branch".into(), format!("{name}@{entry}")])?
+                self.command(invocation, |name| vec!["branch".into(), format!("{name}@{entry}")])?;
             }
             Slash::Label(label) => self.command(invocation, |name| vec!["label".into(), format!("{name}@"), label])?,
             Slash::Compact => self.command(invocation, |name| vec!["compact".into(), name, "--force".into()])?,

@@ -1,10 +1,11 @@
 //! Children: sessions that do part of the work of another one.
 
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
 use crate::turns::{events, world};
+use crate::world::World;
 
 /// Two children side by side, and what they say.
 const SIDE_BY_SIDE: &str = r#"
@@ -98,9 +99,8 @@ fn a_child_never_may_more_than_its_parent() {
     assert!(refusals.iter().all(|text| text.starts_with("[Denied") || text.starts_with("[Error: there is no tool")));
 }
 
-#[test]
-fn who_stops_a_turn_stops_its_children() {
-    let world = world();
+/// Starts a turn whose child waits for a minute, and returns it when the child has said something.
+fn waiting(world: &World) -> Child {
     let script = world.file(
         "slow.toml",
         "[[answers]]\nsteps = [{ call = { name = \"task\", arguments = { agent = \"general\", prompt = \"wait\", description = \"Wait\" } } }]\n\
@@ -114,13 +114,45 @@ fn who_stops_a_turn_stops_its_children() {
         line.clear();
         assert!(std::io::BufRead::read_line(&mut output, &mut line).unwrap() > 0, "nothing was said");
     }
+    // Closing the pipe would end it.
+    std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
+    child
+}
+
+/// The session that has no parent.
+fn parent(world: &World) -> String {
+    let sessions = world.json(&["list", "--drafts"])["sessions"].as_array().unwrap().clone();
+    sessions.iter().find(|session| session["parent"].is_null()).unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn who_stops_a_turn_stops_its_children() {
+    let world = world();
+    let mut child = waiting(&world);
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    let sessions = world.json(&["list", "--drafts"])["sessions"].as_array().unwrap().clone();
-    let parent = sessions.iter().find(|session| session["parent"].is_null()).unwrap()["id"].as_str().unwrap();
-    let result = &world.json(&["show", parent])["messages"][2];
+    let parent = parent(&world);
+    let result = &world.json(&["show", &parent])["messages"][2];
     assert!(result["text"].as_str().unwrap().starts_with("@general: Waiting\n[Cancelled"), "{result}");
-    let work = world.json(&["children", parent])["children"][0]["id"].as_str().unwrap().to_owned();
+    let work = world.json(&["children", &parent])["children"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(world.json(&["show", &work])["messages"][1]["text"], "Waiting");
+}
+
+#[test]
+fn after_a_crash_nothing_is_done_again_and_both_sessions_go_on() {
+    let world = world();
+    let mut child = waiting(&world);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let parent = parent(&world);
+    let work = world.json(&["children", &parent])["children"][0]["id"].as_str().unwrap().to_owned();
+    let more = world.file("more.toml", "answers = [{ steps = [{ text = \"Going on.\" }] }]");
+    for session in [&parent, &work] {
+        world.ok(&["run", "go on", "-s", session, "--script", &more]);
+    }
+    let shown = world.json(&["show", &parent]);
+    let result = shown["messages"].as_array().unwrap().iter().find(|message| message["role"] == "toolResult").unwrap();
+    assert!(result["text"].as_str().unwrap().contains("may or may not have taken effect"), "{result}");
+    assert_eq!(world.json(&["children", &parent])["children"].as_array().unwrap().len(), 1);
 }
