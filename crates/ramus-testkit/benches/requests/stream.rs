@@ -6,16 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt as _};
-use ramus_agent::{Event, Limits};
-use ramus_engine::run::{Answer, Asker, Run, inbox};
+use ramus_agent::Event;
+use ramus_engine::run::{Run, inbox};
 use ramus_engine::{Durability, Engine, NewSession};
-use ramus_model::delta::{Called, Delta, Finish};
-use ramus_model::permission::{Because, Permissions, Question};
-use ramus_model::request::{Request, Thinking};
-use ramus_model::usage::{ModelName, Prices};
-use ramus_provider::{Deltas, Facts, Provider, Resolved};
+use ramus_model::delta::{Delta, Finish};
+use ramus_model::request::Request;
+use ramus_model::usage::ModelName;
+use ramus_provider::{Deltas, Provider, Resolved};
 use ramus_store::{JsonlStore, Layout};
 use serde_json::json;
 
@@ -39,14 +37,6 @@ impl Provider for Talker {
     fn stream(&self, _: Request) -> Deltas {
         let pieces = (0..PIECES).map(|_| Ok(Delta::Text(" word".to_owned())));
         stream::iter(pieces.chain([Ok(Delta::Finished(Finish::Stop))])).boxed()
-    }
-}
-
-struct Nobody;
-
-impl Asker for Nobody {
-    fn ask(&self, _: &Called, _: &Question, _: &Because) -> BoxFuture<'static, Answer> {
-        Box::pin(std::future::ready(Answer::No(None)))
     }
 }
 
@@ -78,21 +68,7 @@ pub(super) fn measure(directory: &Path) -> io::Result<()> {
 }
 
 fn turn() -> Run {
-    Run {
-        prompt: Some("Talk.".into()),
-        model: Resolved {
-            provider: Arc::new(Talker),
-            model: ModelName { provider: "bench".into(), model: "talker".into() },
-        },
-        facts: Facts::default(),
-        system: "You talk.".into(),
-        tools: Vec::new(),
-        permissions: Permissions::default(),
-        approvals: Vec::new(),
-        asker: Arc::new(Nobody),
-        max_tokens: None,
-        thinking: Thinking::Off,
-        limits: Limits::default(),
-        prices: Prices::default(),
-    }
+    let model = ModelName { provider: "bench".into(), model: "talker".into() };
+    let run = Run::new(Resolved { provider: Arc::new(Talker), model }).with_prompt("Talk.");
+    Run { system: "You talk.".into(), ..run }
 }

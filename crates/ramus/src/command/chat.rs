@@ -132,6 +132,12 @@ impl Talk {
                 self.options.model = None;
                 self.remark(invocation, &format!("{name} answers from here on"))?;
             }
+            Slash::Agent(name) => {
+                let session = self.session(invocation)?;
+                let agent = invocation.settings_in(session.cwd())?.agent(&name)?;
+                self.options.agent = Some(agent.name);
+                self.remark(invocation, &format!("{name} answers from here on"))?;
+            }
             Slash::Undo => {
                 let mut session = self.session(invocation)?;
                 let said = last_said(&session)?;

@@ -4,7 +4,7 @@ use crate::failure::Refusal;
 use crate::render::{Text, style};
 
 /// Every command: its name, what follows it, and what it does.
-const COMMANDS: [(&str, &str, &str); 12] = [
+const COMMANDS: [(&str, &str, &str); 13] = [
     ("/help", "", "list the commands"),
     ("/branch", "ENTRY", "go back to an entry and take another way"),
     ("/label", "NAME", "name the last entry"),
@@ -13,6 +13,7 @@ const COMMANDS: [(&str, &str, &str); 12] = [
     ("/regenerate", "", "have what you said last answered again"),
     ("/compact", "", "replace the older part of the context by a summary"),
     ("/model", "PROVIDER/NAME", "let another model answer"),
+    ("/agent", "NAME", "let another agent answer"),
     ("/tree", "", "show all branches"),
     ("/cost", "", "tell what the session used"),
     ("/tools", "", "list what the model can call"),
@@ -30,6 +31,7 @@ pub(super) enum Slash {
     Regenerate,
     Compact,
     Model(String),
+    Agent(String),
     Tree,
     Cost,
     Tools,
@@ -59,6 +61,7 @@ impl Slash {
             "/regenerate" => Self::Regenerate,
             "/compact" => Self::Compact,
             "/model" => Self::Model(needed("PROVIDER/NAME")?),
+            "/agent" => Self::Agent(needed("a name")?),
             "/tree" => Self::Tree,
             "/cost" => Self::Cost,
             "/tools" => Self::Tools,
