@@ -100,7 +100,7 @@ fn tidy(said: &str) -> Option<String> {
     let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
     let marks = |c: char| matches!(c, '"' | '\'' | '`' | '“' | '”' | '«' | '»' | '*' | '#' | '.') || c.is_whitespace();
     let line = line.strip_prefix("Title:").unwrap_or(line).trim_matches(marks);
-    let visible: String = line.chars().filter(|c| !c.is_control()).collect();
+    let visible: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     let short = match words.char_indices().nth(LONGEST) {
         Some(_) => {
