@@ -158,7 +158,7 @@ fn an_agent_is_recorded_kept_and_changes_what_is_allowed() {
 #[test]
 fn an_agent_of_ones_own_asks_its_own_model_with_its_own_prompt_and_tools() {
     let server = ModelServer::start(Plan::of([Reply::text("Fine."), Reply::text("Again.")])).unwrap();
-    let world = world().with("LOCAL_KEY", "k");
+    let world = world().with("LOCAL_KEY", "k").with("RAMUS_TITLES", "off");
     let url = server.base_url(Format::Chat);
     config(
         &world,

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use ramus_testkit::model_server::{Fault, Finish, Format, ModelServer, Overflow, Plan, Reply};
 use serde_json::{Value, json};
 
-use crate::running::{asked_in, events};
+use crate::running::{self, events};
 use crate::world::World;
 
 /// A picture of one pixel.
@@ -23,6 +23,12 @@ fn answers(world: &World) -> Vec<String> {
     let messages = shown["messages"].as_array().unwrap();
     let answers = messages.iter().filter(|message| message["role"] == "assistant");
     answers.map(|message| message["text"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A world whose model is the server's, and where only what is said is asked.
+fn asked_in(format: Format, server: &ModelServer) -> (World, &'static str) {
+    let (world, model) = running::asked_in(format, server);
+    (world.with("RAMUS_TITLES", "off"), model)
 }
 
 fn checked(server: &ModelServer, format: Format) {
