@@ -208,7 +208,7 @@ fn who_allows_everything_allows_what_is_doubtful() {
     assert_eq!(judged(rules(&[("l*", Action::Allow)])), Action::Ask);
     // A child that is allowed everything is still bound by its parent.
     let all = Permissions::new().with(Layer::Session, rules(&[("*", Action::Allow)]));
-    let bound = all.clone().child_of(&Permissions::new().with(Layer::User, rules(&[("ls", Action::Allow)])));
+    let bound = all.child_of(&Permissions::new().with(Layer::User, rules(&[("ls", Action::Allow)])));
     assert_eq!(decide(&bound, &[], &unclear).action, Action::Ask);
 }
 

@@ -248,7 +248,9 @@ steps = [{ text = " «four» FILLING" }, { call = { name = "count", id = "c", ar
 [[answers]]
 steps = [{ error = "overflow", needed = 2, available = 1 }]
 [[answers]]
-steps = [{ text = "What happened so far." }]
+steps = [{ text = "What happened before." }]
+[[answers]]
+steps = [{ text = "What happened so far in this turn." }]
 [[answers]]
 steps = [{ text = " «five» FILLING" }]
 "#;
