@@ -86,8 +86,14 @@ impl Engine {
             return;
         }
         let Some(journals) = self.store.journals() else { return };
-        if matches!(journals.left_journal(session.location()), Ok(None)) {
-            return;
+        match journals.left_journal(session.location()) {
+            Ok(Some(_)) => {}
+            Ok(None) => return,
+            Err(error) => {
+                session.looked_for_journal = false;
+                let notice = format!("an answer that was interrupted could not be looked for: {error}");
+                return session.notices.push(notice);
+            }
         }
         // Whoever has the lease writes the journal, or has just read it.
         let Ok(_lease) = self.store.lease(session.location(), self.now()) else { return };
