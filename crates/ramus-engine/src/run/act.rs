@@ -21,6 +21,8 @@ use crate::error::EngineError;
 pub enum Answer {
     /// No, and perhaps why.
     No(Option<String>),
+    /// Nobody could be asked, in words for the model.
+    Unasked(String),
     /// Yes, this time.
     Yes,
     /// Yes, and keep that.
@@ -93,6 +95,7 @@ impl Running<'_> {
                             given.push(approval.clone());
                             inbox.post(Message::Approved(approval));
                         }
+                        Answer::Unasked(reason) => return Verdict::Denied(format!("[Denied: {reason}]")),
                         Answer::No(reason) => {
                             return Verdict::Denied(match reason {
                                 Some(reason) => format!("[Denied by the user: {reason}]"),

@@ -47,7 +47,7 @@ pub(super) struct Nobody;
 impl Asker for Nobody {
     fn ask(&self, _: &Called, _: &Question, because: &Because) -> BoxFuture<'static, Answer> {
         let reason = format!("it must be asked for ({because}), and nobody can be asked");
-        std::future::ready(Answer::No(Some(reason))).boxed()
+        std::future::ready(Answer::Unasked(reason)).boxed()
     }
 }
 
@@ -75,7 +75,7 @@ impl Asker for Telling {
         let (asked, inbox) = (self.asker.ask(call, question, because), self.inbox.clone());
         async move {
             let answer = asked.await;
-            let is_allowed = !matches!(answer, Answer::No(_));
+            let is_allowed = !matches!(answer, Answer::No(_) | Answer::Unasked(_));
             inbox.post(Message::Tell(Event::PermissionAnswered { call: id, name, is_allowed }));
             answer
         }

@@ -26,7 +26,7 @@ impl Asker for Nobody {
             "it must be asked for ({because}), and nobody can be asked; `--permission {}=allow` allows it",
             question.permission
         );
-        futures_util::future::ready(Answer::No(Some(reason))).boxed()
+        futures_util::future::ready(Answer::Unasked(reason)).boxed()
     }
 }
 
