@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use ramus_agent::{Effect, End, Event, Input, Limits, Turn};
 use ramus_model::EntryId;
+use ramus_model::budget::{Keep, Triggers};
 use ramus_model::message::Usage;
 use ramus_model::permission::{Approval, Permissions};
 use ramus_model::request::{Request, Thinking};
@@ -70,6 +71,8 @@ pub struct Run {
     pub thinking: Thinking,
     /// How much the turn may do.
     pub limits: Limits,
+    /// When the older part of the path is summarised.
+    pub triggers: Triggers,
     /// What models cost.
     pub prices: Prices,
 }
@@ -90,6 +93,7 @@ impl Run {
             max_tokens: None,
             thinking: Thinking::Off,
             limits: Limits::default(),
+            triggers: Triggers::default(),
             prices: Prices::default(),
         }
     }
@@ -143,6 +147,8 @@ struct Running<'r> {
     journal: Journalling,
     timing: note::Timing,
     request: Option<Request>,
+    /// What stays when room is made for it.
+    keep: Option<Keep>,
     asking: Option<tokio::task::JoinHandle<()>>,
     calls: act::Calls,
     compaction: Option<crate::verb::compact::Prepared>,
@@ -181,6 +187,7 @@ impl Engine {
             journal: Journalling::none(),
             timing: note::Timing::default(),
             request: None,
+            keep: None,
             asking: None,
             calls: act::Calls::default(),
             compaction: None,

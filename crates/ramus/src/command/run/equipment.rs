@@ -110,6 +110,7 @@ pub(crate) fn equip(
         max_tokens: choices.max_tokens,
         thinking: thinking(choices.thinking, session, &state.thinking_level, &agent, &settings)?,
         limits: ramus_agent::Limits::default(),
+        triggers: settings.triggers(),
         prices: invocation.prices()?,
     };
     Ok(Equipped { turn, agent, settings })
