@@ -39,6 +39,7 @@ pub use act::{Answer, Asker};
 pub use child::{Delegate, Task};
 use inbox::Message;
 pub use inbox::{GoesOn, Inbox, Letters, NotTaken, WhenBusy, inbox, watching};
+pub use store::keeps_book;
 pub(crate) use store::result_message;
 pub use summarise::Summariser;
 pub use system::system_prompt;

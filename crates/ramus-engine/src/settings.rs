@@ -11,6 +11,7 @@ mod tables;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 pub use agent::{Agent, DEFAULT_AGENT, is_mode_of};
 pub use cascade::{Resolved, Source, choose_model, resolve_model, resolve_provider};
@@ -184,6 +185,9 @@ impl Settings {
             "token_counter" if !matches!(value, "heuristic" | "bpe") => {
                 wrong(format!("token_counter is \"heuristic\" or \"bpe\", not {value:?}"))
             }
+            "patience" if value.is_empty() || !is_number(value, 1..=86_400) => {
+                wrong(format!("patience is a number of seconds from 1 to 86400, not {value:?}"))
+            }
             "compact_at_percent" if !is_number(value, 1..=100) => {
                 wrong(format!("compact_at_percent is a number from 1 to 100, or empty, not {value:?}"))
             }
@@ -197,6 +201,11 @@ impl Settings {
             "owner" if value.is_empty() => wrong("the owner cannot be empty".into()),
             _ => Ok(()),
         }
+    }
+
+    /// Returns how long a model may say nothing.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.value("patience").and_then(|(value, _)| value.parse().ok()).unwrap_or(300))
     }
 
     /// Returns what makes room be made.

@@ -18,6 +18,11 @@ pub(super) const STARTED: &str = "ramus.started";
 /// That a turn ended.
 const TURN: &str = "ramus.turn";
 
+/// Says whether entries of this custom type only record what a turn did, for whoever goes on with it.
+pub fn keeps_book(custom_type: &str) -> bool {
+    matches!(custom_type, STARTED | TURN)
+}
+
 impl Running<'_> {
     /// Stores something and returns where it is; none when there was nothing worth storing.
     pub(super) fn store(&mut self, what: Store) -> Result<Option<Seq>, EngineError> {
