@@ -145,6 +145,12 @@ fn every_format_carries_thoughts_parallel_calls_and_long_answers() {
         let ran = world.run(&["run", "thanks", "-s", &session, "--model", model, "--json"]);
         assert_eq!((ran.code, server.illegal().len()), (0, 0), "{format:?}: {}{:?}", ran.stdout, server.illegal());
         assert_eq!(server.replies_left(), 0);
+        // How much it thinks is on the path, once, and holds for the turns that say nothing about it.
+        assert_eq!(world.json(&["state", &session])["thinking_level"], "low", "{format:?}");
+        let tree = world.json(&["tree", &session]);
+        let changes =
+            tree["entries"].as_array().unwrap().iter().filter(|entry| entry["type"] == "thinking_level_change");
+        assert_eq!(changes.count(), 1, "{format:?}");
     }
 }
 
