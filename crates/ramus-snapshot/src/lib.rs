@@ -1,0 +1,26 @@
+//! Snapshots of a directory: taken fast, compared, and put back without losing anything.
+//!
+//! Content is kept as git keeps it, in a store of our own. No program is run, nothing of the directory's own repository is
+//! touched, and what a repository's settings say is of no concern.
+
+mod apply;
+mod compare;
+mod content;
+mod error;
+mod journal;
+mod known;
+mod name;
+mod objects;
+mod pack;
+mod plan;
+mod restore;
+mod store;
+mod text;
+mod tree;
+mod walk;
+
+pub use error::SnapshotError;
+pub use plan::{Action, Conflict, Plan, Step};
+pub use restore::{Restore, Restored};
+pub use store::{About, SnapshotId, Snapshots, Taken};
+pub use walk::{Limits, Uncovered};
