@@ -30,7 +30,7 @@ const LARGEST: i64 = 1 << 30;
 
 /// What became of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It is as it shall be.
     Done,
     /// Somebody changed it meanwhile; it was left alone.

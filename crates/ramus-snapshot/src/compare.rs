@@ -89,7 +89,8 @@ impl Comparison<'_> {
         if old == new {
             return Ok(());
         }
-        let read = |id: Option<ObjectId>| id.map_or_else(|| Ok(tree::Entries::new()), |id| tree::read(self.objects, &id));
+        let read =
+            |id: Option<ObjectId>| id.map_or_else(|| Ok(tree::Entries::new()), |id| tree::read(self.objects, &id));
         let (old, new) = (read(old)?, read(new)?);
         for (name, (kind, id)) in &old {
             let item = Item { kind: *kind, id: *id };

@@ -28,7 +28,9 @@ pub enum SnapshotError {
         reason: &'static str,
     },
     /// There is too much to keep.
-    #[error("the directory has more than {files} files or {bytes} bytes to keep; leave out some of it with an ignore file")]
+    #[error(
+        "the directory has more than {files} files or {bytes} bytes to keep; leave out some of it with an ignore file"
+    )]
     Quota {
         /// The most files.
         files: usize,

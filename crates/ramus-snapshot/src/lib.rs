@@ -3,9 +3,11 @@
 //! Content is kept as git keeps it, in a store of our own. No program is run, nothing of the directory's own repository is
 //! touched, and what a repository's settings say is of no concern.
 
+mod about;
 mod apply;
 mod compare;
 mod content;
+mod diff;
 mod error;
 mod journal;
 mod known;
@@ -19,6 +21,8 @@ mod text;
 mod tree;
 mod walk;
 
+pub use about::{FileInfo, SnapshotInfo};
+pub use diff::{FileDiff, Status};
 pub use error::SnapshotError;
 pub use plan::{Action, Conflict, Plan, Step};
 pub use restore::{Restore, Restored};

@@ -43,8 +43,7 @@ impl Snapshots {
         };
         let is_wanted = |path: &Path| restore.only.is_empty() || restore.only.iter().any(|only| path.starts_with(only));
         // A directory makes room for a file when nothing is left in it; that shows when it comes to it.
-        let is_there =
-            |path: &Path| self.root().join(path).symlink_metadata().is_ok_and(|metadata| !metadata.is_dir());
+        let is_there = |path: &Path| self.root().join(path).symlink_metadata().is_ok_and(|metadata| !metadata.is_dir());
         plan(self.objects(), states, is_wanted, is_there)
     }
 
