@@ -1,5 +1,6 @@
 //! The engine: a store, a clock, and the name of the surface that drives it.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ramus_catalogue::History;
@@ -49,6 +50,10 @@ pub struct Engine {
     pub(crate) durability: Durability,
     pub(crate) history: Option<Arc<History>>,
     pub(crate) shelf: Shelf,
+    /// Where snapshots of directories are kept, if they are.
+    pub(crate) snapshots: Option<PathBuf>,
+    /// Directories that snapshots leave out.
+    pub(crate) apart: Vec<PathBuf>,
 }
 
 impl Engine {
@@ -61,6 +66,8 @@ impl Engine {
             durability: Durability::Full,
             history: None,
             shelf: Shelf::default(),
+            snapshots: None,
+            apart: Vec::new(),
         }
     }
 
@@ -87,6 +94,14 @@ impl Engine {
     #[must_use]
     pub fn with_history(mut self, history: Arc<History>) -> Self {
         self.history = Some(history);
+        self
+    }
+
+    /// Keeps snapshots of directories in a home, which they leave out.
+    #[must_use]
+    pub fn with_snapshots(mut self, home: &Path) -> Self {
+        self.snapshots = Some(home.join("snapshots"));
+        self.apart = vec![home.to_owned()];
         self
     }
 

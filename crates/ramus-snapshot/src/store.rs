@@ -73,11 +73,7 @@ struct State {
 impl Snapshots {
     /// Opens the store of a directory, which is made if need be. `apart` is left out of snapshots.
     pub fn open(store: &Path, root: &Path, apart: &[PathBuf]) -> Result<Self, SnapshotError> {
-        let refused = |reason| SnapshotError::Refused { path: root.to_owned(), reason };
-        let root = root.canonicalize().map_err(SnapshotError::io("find", root))?;
-        if root.parent().is_none() {
-            return Err(refused("it is the root of everything"));
-        }
+        let root = Self::root_of(root)?;
         let directory = File::open(&root).map_err(SnapshotError::io("open", &root))?;
         let make = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
         let packs = store.join("objects").join("pack");
@@ -86,6 +82,21 @@ impl Snapshots {
         let mut apart = apart.to_vec();
         apart.push(store.to_owned());
         Ok(Self { store: store.to_owned(), root, directory, objects, apart, limits: Limits::default() })
+    }
+
+    /// Returns the one path of a directory that snapshots are taken of.
+    pub fn root_of(path: &Path) -> Result<PathBuf, SnapshotError> {
+        let refused = |reason| SnapshotError::Refused { path: path.to_owned(), reason };
+        let root = path.canonicalize().map_err(SnapshotError::io("find", path))?;
+        if root.parent().is_none() {
+            return Err(refused("it is the root of everything"));
+        }
+        // Whoever works in the home directory does not want all of it kept.
+        let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+        if home.as_deref() == Some(&root) {
+            return Err(refused("it is a home directory"));
+        }
+        Ok(root)
     }
 
     /// Takes a snapshot.

@@ -9,6 +9,7 @@ mod config;
 mod context;
 mod delete;
 mod demo;
+mod diff;
 mod doctor;
 mod entry;
 mod evict;
@@ -26,11 +27,13 @@ mod relocate;
 mod rename;
 mod replace_segment;
 mod reset_leaf;
+mod restore;
 pub(crate) mod run;
 mod say;
 mod search;
 mod session;
 mod show;
+mod snapshot;
 mod star;
 mod state;
 mod tag;
@@ -75,6 +78,10 @@ pub(crate) enum Command {
     Tag(tag::Tag),
     Star(star::Star),
     Unstar(star::Unstar),
+    Snapshot(snapshot::Snapshot),
+    Snapshots(snapshot::Snapshots),
+    Diff(diff::Diff),
+    Restore(restore::Restore),
     Export(export::Export),
     Delete(delete::Delete),
     Doctor(doctor::Doctor),
@@ -128,6 +135,10 @@ impl Command {
             Self::Tag(tag) => tag.run(invocation),
             Self::Star(star) => star.run(invocation),
             Self::Unstar(unstar) => unstar.run(invocation),
+            Self::Snapshot(snapshot) => snapshot.run(invocation),
+            Self::Snapshots(snapshots) => snapshots.run(invocation),
+            Self::Diff(diff) => diff.run(invocation),
+            Self::Restore(restore) => restore.run(invocation),
             Self::Export(export) => export.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),

@@ -74,7 +74,7 @@ impl Home {
         let durability = Durability::named(self.settings.get("durability")?.0).unwrap_or_default();
         let store = JsonlStore::new(&self.root, layout);
         let engine = Engine::new(Arc::new(store.clone()), CLIENT).with_durability(durability);
-        Ok((engine.with_catalogue(&self.root).with_history(Arc::new(History::at(&self.root))), store))
+        Ok((engine.with_catalogue(&self.root).with_snapshots(&self.root).with_history(Arc::new(History::at(&self.root))), store))
     }
 }
 
