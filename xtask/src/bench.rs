@@ -7,6 +7,7 @@ mod catalogue;
 mod figure;
 mod opencode;
 mod peers;
+mod requests;
 mod storage;
 mod timed;
 
@@ -58,7 +59,8 @@ type Times = BTreeMap<String, f64>;
 /// What is measured, one table each.
 type Section = (&'static str, fn(&Workspace, Option<&Peers>) -> Result<Outcome>);
 
-const SECTIONS: [Section; 3] = [("sessions", sessions), ("storage", storage::run), ("catalogue", catalogue::run)];
+const SECTIONS: [Section; 4] =
+    [("sessions", sessions), ("storage", storage::run), ("catalogue", catalogue::run), ("requests", requests::run)];
 
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
     let record = arguments.flag("--record");

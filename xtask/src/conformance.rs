@@ -1,14 +1,16 @@
 //! ramus against the real programs that share its format: `cargo xtask conformance`.
 //!
-//! Four parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
+//! Six parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
 //! same way. [`written`]: files that we wrote, read and appended to by them. [`alternate`]: one file that they and we
-//! write to in turns and at once. A disagreement is a failure unless [`expectations`] says why ours is the better answer.
+//! write to in turns and at once. [`cuts`]: where a compaction cuts. [`litellm`]: turns through a gateway. A disagreement is a failure unless [`expectations`] says why ours is the better answer.
 
 mod alternate;
+mod cuts;
 mod digest;
 mod expectations;
 mod fixtures;
 mod generated;
+mod litellm;
 pub(crate) mod oracle;
 mod ramus;
 mod scenarios;
@@ -70,6 +72,8 @@ enum Verdict {
     /// They fail where we give the documented better answer.
     Better,
     Failed,
+    /// The judge is not there, which is no pass.
+    Skipped,
 }
 
 impl Row {
@@ -84,6 +88,7 @@ impl Row {
             Verdict::Same => "same",
             Verdict::Better => "better",
             Verdict::Failed => "FAILED",
+            Verdict::Skipped => "skipped",
         };
         let detail = self.detail.replace('|', "/").replace('\n', " ");
         [self.case.clone(), self.program.to_owned(), result.to_owned(), detail]
@@ -106,7 +111,7 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
     let table = report::table(HEADS, &rows.iter().map(Row::cells).collect::<Vec<_>>());
     println!("\n{table}\n{summary}");
     if record {
-        let body = format!("Programs: {}.\n\n{summary}.\n\n{table}", oracles.versions());
+        let body = format!("Programs: {}, litellm {}.\n\n{summary}.\n\n{table}", oracles.versions(), litellm::VERSION);
         report::record(workspace, "conformance", "Conformance", &body)?;
     }
     if failed > 0 {
@@ -142,12 +147,18 @@ fn judge(workspace: &Workspace, oracles: &Oracles, binary: PathBuf, scope: &Scop
     fixtures::judge(&shared, oracles, &ramus, scope, &mut show)?;
     generated::judge(oracles, &ramus, scope, &mut show)?;
     written::judge(oracles, &ramus, scope, &mut show)?;
+    cuts::judge(&shared, oracles, &ramus, scope, &mut show)?;
     alternate::judge(oracles, &ramus, scope, &mut show)?;
+    litellm::judge(&ramus, scope, &mut show)?;
     Ok(rows)
 }
 
 fn count(rows: &[Row]) -> (usize, String) {
     let count = |verdict| rows.iter().filter(|row| row.result == verdict).count();
     let (same, better, failed) = (count(Verdict::Same), count(Verdict::Better), count(Verdict::Failed));
-    (failed, format!("{} judgements: {same} same, {better} better, {failed} failed", rows.len()))
+    let skipped = match count(Verdict::Skipped) {
+        0 => String::new(),
+        skipped => format!(", {skipped} skipped, which is not passed"),
+    };
+    (failed, format!("{} judgements: {same} same, {better} better, {failed} failed{skipped}", rows.len()))
 }

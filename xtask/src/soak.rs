@@ -1,11 +1,13 @@
 //! Long runs: `cargo xtask soak`. Each part stands on its own and ends with figures for `docs/results/soak-PART.md`:
-//! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; crashes of a simulated disk; fuzzing of every
-//! target; the test suite with many more cases per property, each round from fresh random seeds.
+//! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; [`turns`] that are killed; crashes of a
+//! simulated disk; requests of made-up sessions, every one judged; fuzzing of every target; the test suite with many more
+//! cases per property, each round from fresh random seeds.
 //!
 //! The parts run one after the other, because each uses the whole machine. A further part is one more [`Part`].
 
 mod catalogue;
 mod torture;
+mod turns;
 
 use std::time::{Duration, Instant};
 
@@ -25,6 +27,8 @@ struct Extent {
     torture: torture::Extent,
     /// How many states of a simulated disk after a crash.
     states: u64,
+    /// How many made-up sessions requests are made of.
+    trees: u64,
     /// For fuzzing and properties together.
     time: Duration,
     /// How many executions of every fuzz target, instead of two thirds of the time.
@@ -34,10 +38,12 @@ struct Extent {
 /// What a run consists of.
 type Part = (&'static str, fn(&Workspace, &Extent) -> Result<String>);
 
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 7] = [
     ("torture", torture),
     ("catalogue", catalogue),
+    ("turns", turns),
     ("crashes", crashes),
+    ("requests", requests),
     ("fuzz", fuzzing),
     ("properties", properties),
 ];
@@ -52,6 +58,7 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
             seed: arguments.value("--seed")?.unwrap_or(1),
         },
         states: arguments.value("--states")?.unwrap_or(1_000_000),
+        trees: arguments.value("--trees")?.unwrap_or(100_000),
         time: Duration::from_secs(minutes * 60),
         executions: arguments.value("--execs")?,
     };
@@ -93,6 +100,21 @@ fn crashes(workspace: &Workspace, extent: &Extent) -> Result<String> {
     Ok(format!("{states}\n\n{workloads}\n"))
 }
 
+/// Every request of many made-up sessions, judged.
+fn requests(workspace: &Workspace, extent: &Extent) -> Result<String> {
+    println!("\n==> requests of made-up sessions");
+    let mut command = workspace.cargo(["test", "--release", "--quiet", "-p", "ramus-testkit", "--test", "legality"]);
+    command.args(["soak", "--", "--ignored", "--nocapture"]);
+    command.env("RAMUS_TREES", extent.trees.to_string());
+    command.env("RAMUS_TREES_SEED", extent.torture.seed.to_string());
+    let output = process::stdout(&mut command)?;
+    let mut said = output.lines().filter(|line| line.starts_with("trees:") || line.starts_with("evictions:"));
+    match (said.next(), said.next()) {
+        (Some(trees), Some(room)) => Ok(format!("Seed {}.\n\n{trees}\n\n{room}\n", extent.torture.seed)),
+        _ => bail!("the trial of requests said nothing:\n{output}"),
+    }
+}
+
 fn torture(workspace: &Workspace, extent: &Extent) -> Result<String> {
     println!("\n==> torture");
     torture::run(workspace, &extent.torture)
@@ -101,6 +123,11 @@ fn torture(workspace: &Workspace, extent: &Extent) -> Result<String> {
 fn catalogue(workspace: &Workspace, extent: &Extent) -> Result<String> {
     println!("\n==> catalogue");
     catalogue::run(workspace, extent.torture.seed)
+}
+
+fn turns(workspace: &Workspace, extent: &Extent) -> Result<String> {
+    println!("\n==> turns");
+    turns::run(workspace, extent.torture.seed)
 }
 
 fn fuzzing(workspace: &Workspace, extent: &Extent) -> Result<String> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ramus_model::delta::{Answering, Called, Ending};
+use ramus_model::delta::{Answering, Called, Delta, Ending};
 
 use crate::event::Event;
 use crate::input::Outcome;
@@ -32,6 +32,8 @@ pub enum Effect {
         /// What the model said before it was cut off; empty for a new answer.
         said: String,
     },
+    /// Note a piece of the answer before anybody is told about it, so that it survives this process.
+    Journal(Delta),
     /// Nobody wants the rest of the answer.
     StopAsking,
     /// Summarise the older part of the path.

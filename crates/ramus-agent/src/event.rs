@@ -1,11 +1,57 @@
 //! What whoever watches a turn is told.
 
 use ramus_model::message::Usage;
-use serde_json::{Value, json};
+use ramus_model::{EntryId, Seq};
+use serde_json::{Map, Value, json};
 
 /// Something to tell. The names are those of the events that every surface shows.
+///
+/// What is durable is told when it is, with its position in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
+    /// A turn begins.
+    TurnStart {
+        /// The turn.
+        turn: String,
+        /// The model that is asked, as `PROVIDER/NAME`.
+        model: String,
+    },
+    /// A turn ended.
+    TurnEnd {
+        /// The turn.
+        turn: String,
+        /// Why it ended, in one word.
+        finish_reason: String,
+        /// What went wrong, if something did.
+        error: Option<String>,
+        /// Where that is noted.
+        seq: Option<Seq>,
+    },
+    /// Someone stopped a turn.
+    TurnCancelled {
+        /// The turn.
+        turn: String,
+        /// Where that is noted.
+        seq: Option<Seq>,
+    },
+    /// The process of an earlier turn was gone before the turn was over.
+    TurnInterrupted {
+        /// The turn, when it is known which.
+        turn: Option<String>,
+        /// What was kept of the answer that was coming in, if something was.
+        answer: Option<EntryId>,
+        /// The calls that were left without a result.
+        calls: Vec<String>,
+    },
+    /// An entry was appended.
+    EntryAppended {
+        /// Its id.
+        entry: EntryId,
+        /// What it hangs from.
+        parent: Option<EntryId>,
+        /// Its position.
+        seq: Seq,
+    },
     /// An answer begins.
     MessageStart,
     /// More of what the model says.
@@ -14,9 +60,15 @@ pub enum Event {
     MessageEnd {
         /// Why it ended.
         stop_reason: String,
+        /// Its position.
+        seq: Option<Seq>,
     },
+    /// The model begins to think.
+    ThinkingStart,
     /// More of what the model thinks.
     ThinkingDelta(String),
+    /// It thought so far.
+    ThinkingEnd,
     /// A call starts.
     ToolStart {
         /// The call's id.
@@ -26,7 +78,7 @@ pub enum Event {
         /// The arguments.
         input: Value,
     },
-    /// A call ended.
+    /// A call ended, and what came of it is stored.
     ToolEnd {
         /// The call's id.
         call: String,
@@ -38,6 +90,32 @@ pub enum Event {
         is_error: bool,
         /// What programs may want to know about it.
         details: Option<Value>,
+        /// How long it ran, in milliseconds; none when it did not, or nobody measured it.
+        duration_ms: Option<u64>,
+        /// The position of the result.
+        seq: Option<Seq>,
+    },
+    /// A person is asked whether a call may run.
+    PermissionAsked {
+        /// The call's id.
+        call: String,
+        /// The tool.
+        name: String,
+        /// The permission it needs.
+        permission: String,
+        /// What it would do, byte for byte.
+        exact: String,
+        /// Why it is asked.
+        because: String,
+    },
+    /// A person answered.
+    PermissionAnswered {
+        /// The call's id.
+        call: String,
+        /// The tool.
+        name: String,
+        /// Whether it may run.
+        is_allowed: bool,
     },
     /// What was used so far.
     Usage(Usage),
@@ -49,6 +127,11 @@ pub enum Event {
         delay_ms: u64,
         /// Why.
         reason: String,
+    },
+    /// Nothing has come from the model for a while. It is still waited for.
+    Stall {
+        /// For how many seconds.
+        seconds: u64,
     },
     /// The older part of the path is being summarised.
     CompactionStart,
@@ -64,34 +147,136 @@ pub enum Event {
         /// How many wait for the end of the turn.
         follow_up: usize,
     },
+    /// A child session starts.
+    ChildStarted {
+        /// Its id.
+        child: String,
+        /// The agent that it is.
+        agent: String,
+        /// What it does, in a few words.
+        description: String,
+    },
+    /// Something happened in a child session.
+    ChildEvent {
+        /// Its id.
+        child: String,
+        /// What.
+        event: Box<Event>,
+    },
+    /// A child session came to its end.
+    ChildFinished {
+        /// Its id.
+        child: String,
+        /// Why, in one word.
+        finish_reason: String,
+    },
+    /// The session has another title.
+    TitleChanged(String),
 }
 
 impl Event {
+    /// Returns the name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::TurnStart { .. } => "turn.start",
+            Self::TurnEnd { .. } => "turn.end",
+            Self::TurnCancelled { .. } => "turn.cancelled",
+            Self::TurnInterrupted { .. } => "turn.interrupted",
+            Self::EntryAppended { .. } => "entry.appended",
+            Self::MessageStart => "message.start",
+            Self::MessageDelta(_) => "message.delta",
+            Self::MessageEnd { .. } => "message.end",
+            Self::ThinkingStart => "thinking.start",
+            Self::ThinkingDelta(_) => "thinking.delta",
+            Self::ThinkingEnd => "thinking.end",
+            Self::ToolStart { .. } => "tool.start",
+            Self::ToolEnd { .. } => "tool.end",
+            Self::PermissionAsked { .. } => "permission.asked",
+            Self::PermissionAnswered { .. } => "permission.answered",
+            Self::Usage(_) => "usage.updated",
+            Self::Retry { .. } => "retry",
+            Self::Stall { .. } => "stall",
+            Self::CompactionStart => "compaction.start",
+            Self::CompactionEnd { .. } => "compaction.end",
+            Self::QueueChanged { .. } => "queue.changed",
+            Self::ChildStarted { .. } => "child.started",
+            Self::ChildEvent { .. } => "child.event",
+            Self::ChildFinished { .. } => "child.finished",
+            Self::TitleChanged(_) => "title.changed",
+        }
+    }
+
+    /// Returns the position of what the event is about, when that is durable.
+    pub fn seq(&self) -> Option<Seq> {
+        match self {
+            Self::EntryAppended { seq, .. } => Some(*seq),
+            Self::TurnEnd { seq, .. }
+            | Self::TurnCancelled { seq, .. }
+            | Self::MessageEnd { seq, .. }
+            | Self::ToolEnd { seq, .. } => *seq,
+            _ => None,
+        }
+    }
+
     /// Returns the event as JSON, without the session it belongs to.
     pub fn to_json(&self) -> Value {
+        let mut object = Map::from_iter([("type".to_owned(), Value::from(self.name()))]);
+        if let Value::Object(members) = self.members() {
+            object.extend(members);
+        }
+        if let Some(seq) = self.seq() {
+            object.insert("seq".to_owned(), Value::from(seq.number()));
+        }
+        Value::Object(object)
+    }
+
+    fn members(&self) -> Value {
         match self {
-            Self::MessageStart => json!({"type": "message.start"}),
-            Self::MessageDelta(text) => json!({"type": "message.delta", "text": text}),
-            Self::MessageEnd { stop_reason } => json!({"type": "message.end", "stop_reason": stop_reason}),
-            Self::ThinkingDelta(text) => json!({"type": "thinking.delta", "text": text}),
-            Self::ToolStart { call, name, input } => {
-                json!({"type": "tool.start", "call": call, "name": name, "input": input})
+            Self::MessageStart | Self::ThinkingStart | Self::ThinkingEnd | Self::CompactionStart => Value::Null,
+            Self::TurnStart { turn, model } => json!({"turn": turn, "model": model}),
+            Self::TurnEnd { turn, finish_reason, error, .. } => {
+                json!({"turn": turn, "finish_reason": finish_reason, "error": error})
             }
-            Self::ToolEnd { call, name, result, is_error, details } => json!({
-                "type": "tool.end", "call": call, "name": name, "result": result, "error": is_error, "details": details,
+            Self::TurnCancelled { turn, .. } => json!({"turn": turn}),
+            Self::TurnInterrupted { turn, answer, calls } => {
+                json!({"turn": turn, "answer": answer.as_ref().map(EntryId::as_str), "calls": calls})
+            }
+            Self::EntryAppended { entry, parent, .. } => {
+                json!({"entry": entry.as_str(), "parent": parent.as_ref().map(EntryId::as_str)})
+            }
+            Self::MessageDelta(text) | Self::ThinkingDelta(text) => json!({"text": text}),
+            Self::MessageEnd { stop_reason, .. } => json!({"stop_reason": stop_reason}),
+            Self::ToolStart { call, name, input } => json!({"call": call, "name": name, "input": input}),
+            Self::ToolEnd { call, name, result, is_error, details, duration_ms, .. } => json!({
+                "call": call, "name": name, "result": result, "error": is_error, "details": details,
+                "duration_ms": duration_ms,
             }),
-            Self::Usage(usage) => json!({"type": "usage.updated", "usage": {
+            Self::PermissionAsked { call, name, permission, exact, because } => {
+                json!({"call": call, "name": name, "permission": permission, "exact": exact, "because": because})
+            }
+            Self::PermissionAnswered { call, name, is_allowed } => {
+                json!({"call": call, "name": name, "allowed": is_allowed})
+            }
+            Self::Usage(usage) => json!({"usage": {
                 "input": usage.input, "output": usage.output,
                 "cache_read": usage.cache_read, "cache_write": usage.cache_write,
             }}),
             Self::Retry { attempt, delay_ms, reason } => {
-                json!({"type": "retry", "attempt": attempt, "delay_ms": delay_ms, "reason": reason})
+                json!({"attempt": attempt, "delay_ms": delay_ms, "reason": reason})
             }
-            Self::CompactionStart => json!({"type": "compaction.start"}),
-            Self::CompactionEnd { error } => json!({"type": "compaction.end", "error": error}),
-            Self::QueueChanged { steer, follow_up } => {
-                json!({"type": "queue.changed", "steer": steer, "follow_up": follow_up})
+            Self::Stall { seconds } => json!({"seconds": seconds}),
+            Self::CompactionEnd { error } => json!({"error": error}),
+            Self::QueueChanged { steer, follow_up } => json!({"steer": steer, "follow_up": follow_up}),
+            Self::ChildStarted { child, agent, description } => {
+                json!({"child": child, "agent": agent, "description": description})
             }
+            Self::ChildEvent { child, event } => {
+                json!({"child": child, "event": event.to_json()})
+            }
+            Self::ChildFinished { child, finish_reason } => {
+                json!({"child": child, "finish_reason": finish_reason})
+            }
+            Self::TitleChanged(title) => json!({"title": title}),
         }
     }
 }

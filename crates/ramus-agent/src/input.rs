@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ramus_model::Seq;
 use ramus_model::delta::Delta;
 use serde_json::Value;
 
@@ -11,7 +12,12 @@ use crate::effect::{Ticket, Timer};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// What was to be stored is durable.
-    Stored(Ticket),
+    Stored {
+        /// What it was.
+        ticket: Ticket,
+        /// Where it is; none when there was nothing worth storing.
+        seq: Option<Seq>,
+    },
     /// The request is made, or cannot be.
     Prepared(Result<Prepared, String>),
     /// A piece of the answer came.

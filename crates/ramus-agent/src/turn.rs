@@ -4,6 +4,7 @@ mod acting;
 mod answering;
 mod queue;
 
+use ramus_model::Seq;
 use ramus_model::delta::{Answering, Ending};
 
 use crate::effect::{Effect, Store, Ticket, Timer};
@@ -136,6 +137,11 @@ impl Turn {
         (turn, effects)
     }
 
+    /// Returns what a person said that nobody heard, in the order in which it would have counted.
+    pub fn unheard(&mut self) -> Vec<String> {
+        self.queue.take()
+    }
+
     /// Says what the turn is busy with.
     pub fn busy(&self) -> Busy {
         match self.state {
@@ -156,7 +162,7 @@ impl Turn {
             (_, Input::Steer(text)) => self.queue.steer(text),
             (_, Input::FollowUp(text)) => self.queue.follow_up(text),
             (_, Input::Cancel) => self.cancel(),
-            (State::Storing(awaited, _), Input::Stored(ticket)) if *awaited == ticket => self.proceed(),
+            (State::Storing(awaited, _), Input::Stored { ticket, seq }) if *awaited == ticket => self.proceed(seq),
             (State::Preparing, Input::Prepared(prepared)) => self.prepared(prepared),
             (State::Compacting(_), Input::Compacted(result)) => self.compacted(result),
             (State::Asking, Input::Delta(delta)) => self.hear(delta),
@@ -179,10 +185,10 @@ impl Turn {
     }
 
     /// Goes on when something is stored.
-    fn proceed(&mut self) -> Vec<Effect> {
+    fn proceed(&mut self, seq: Option<Seq>) -> Vec<Effect> {
         match std::mem::replace(&mut self.state, State::Preparing) {
-            State::Storing(_, Next::End(end)) => self.end(end),
-            State::Storing(_, Next::AfterAnswer) => self.after_answer(),
+            State::Storing(_, Next::End(end)) => self.end_early(end, seq),
+            State::Storing(_, Next::AfterAnswer) => self.after_answer(seq),
             _ if self.is_cancelled => self.end(End::Cancelled),
             _ => self.prepare(),
         }
@@ -230,8 +236,7 @@ impl Turn {
 
     /// Ends with an answer that says what went wrong.
     fn fail(&mut self, reason: String) -> Vec<Effect> {
-        let answer = Box::new(std::mem::take(&mut self.answer));
-        self.store(Store::Answer(answer, Ending::Failed(reason.clone())), Next::End(End::Failed(reason)))
+        self.store_early(Ending::Failed(reason.clone()), End::Failed(reason))
     }
 
     fn cancel(&mut self) -> Vec<Effect> {
@@ -255,8 +260,25 @@ impl Turn {
 
     /// Stores what was said until someone stopped it.
     fn keep_partial(&mut self) -> Vec<Effect> {
+        self.store_early(Ending::Cancelled, End::Cancelled)
+    }
+
+    /// Stores an answer that did not come to its end, and ends with it.
+    fn store_early(&mut self, ending: Ending, end: End) -> Vec<Effect> {
+        let mut effects = self.end_thought();
         let answer = Box::new(std::mem::take(&mut self.answer));
-        self.store(Store::Answer(answer, Ending::Cancelled), Next::End(End::Cancelled))
+        effects.extend(self.store(Store::Answer(answer, ending), Next::End(end)));
+        effects
+    }
+
+    fn end_early(&mut self, end: End, seq: Option<Seq>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if seq.is_some() && self.stream.is_begun() {
+            let stop_reason = if end == End::Cancelled { "aborted" } else { "error" }.to_owned();
+            effects.push(Effect::Tell(Event::MessageEnd { stop_reason, seq }));
+        }
+        effects.extend(self.end(end));
+        effects
     }
 
     fn end(&mut self, end: End) -> Vec<Effect> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use ramus_agent::{Busy, Effect, End, Event, Failure, Input, Limits, Outcome, Prepared, Store, Ticket, Turn, Verdict};
+use ramus_model::Seq;
 use ramus_model::delta::{Delta, Ending, Finish};
 use ramus_model::message::Usage;
 
@@ -43,6 +44,9 @@ struct World {
     run: Vec<String>,
     asked: usize,
     events: Vec<Event>,
+    /// What was noted of the answer that is coming in.
+    noted: String,
+    numbers: u32,
     end: Option<End>,
     can_compact: bool,
     is_full: bool,
@@ -64,6 +68,8 @@ impl World {
             run: Vec::new(),
             asked: 0,
             events: Vec::new(),
+            noted: String::new(),
+            numbers: 0,
             end: None,
             can_compact: true,
             is_full: false,
@@ -73,7 +79,7 @@ impl World {
     }
 
     fn step(&mut self, input: Input) {
-        if let Input::Stored(ticket) = &input
+        if let Input::Stored { ticket, .. } = &input
             && let Some(Store::Started(call)) = self.open.remove(ticket)
         {
             self.begun.insert(call.id);
@@ -90,9 +96,13 @@ impl World {
                     if let Store::Started(call) = &what {
                         assert!(self.started.insert(call.id.clone()), "{} starts twice", call.id);
                     }
+                    if let Store::Answer(answer, _) = &what {
+                        assert_eq!(std::mem::take(&mut self.noted), answer.text(), "what is noted is what is stored");
+                    }
                     self.stored.push(what.clone());
                     self.open.insert(ticket, what);
-                    self.pending.push(Input::Stored(ticket));
+                    self.numbers += 1;
+                    self.pending.push(Input::Stored { ticket, seq: Seq::new(self.numbers) });
                 }
                 Effect::Prepare { .. } => {
                     let tokens = if self.is_full { 95 } else { 10 };
@@ -139,7 +149,14 @@ impl World {
                     assert!(delay <= Duration::from_secs(120));
                     self.pending.push(Input::Elapsed(timer));
                 }
-                Effect::Tell(event) => self.events.push(event),
+                Effect::Journal(Delta::Text(text)) => self.noted.push_str(&text),
+                Effect::Journal(_) => {}
+                Effect::Tell(event) => {
+                    if let Event::MessageDelta(text) = &event {
+                        assert!(self.noted.ends_with(text), "{text:?} is shown before it is noted");
+                    }
+                    self.events.push(event);
+                }
                 Effect::End(end) => self.end = Some(end),
             }
         }

@@ -81,6 +81,8 @@ pub struct Row {
     pub tags: String,
     /// The free metadata, a JSON object.
     pub metadata: String,
+    /// The rules of the session, JSON of the caller's.
+    pub permission: String,
     /// How many messages there are.
     pub messages: u64,
     /// How many entries there are.
@@ -132,13 +134,13 @@ pub struct Row {
 /// The columns in the order of [`Row::read`] and [`Row::insert`].
 pub(crate) const COLUMNS: &str = "name, bucket, residence, stamp, is_unsettled, known_end, known_entries, tail, \
      located, unreadable, id, cwd, title, owner, parent, forked_session, forked_entry, parent_session, archived_at, \
-     compacted_at, is_starred, tags, metadata, messages, entries, usage, cost, tokens, last_prompt_tokens, last_completion_tokens, \
+     compacted_at, is_starred, tags, metadata, permission, messages, entries, usage, cost, tokens, last_prompt_tokens, last_completion_tokens, \
      provider, model, engine_version, created, created_millis, updated, updated_millis, is_damaged, workspace_root, \
      workspace_mount, workspace_session, git_commit, git_dirty, project_root, project_remote, project_git";
 
 /// The same, without what only comparing files needs.
 pub(crate) const LISTED: &str = "name, 0, residence, x'', 0, 0, 0, 0, '', NULL, id, cwd, title, owner, parent, \
-     forked_session, forked_entry, parent_session, archived_at, compacted_at, is_starred, tags, metadata, messages, entries, usage, \
+     forked_session, forked_entry, parent_session, archived_at, compacted_at, is_starred, tags, metadata, permission, messages, entries, usage, \
      cost, tokens, last_prompt_tokens, last_completion_tokens, provider, model, engine_version, created, \
      created_millis, updated, updated_millis, is_damaged, workspace_root, workspace_mount, workspace_session, \
      git_commit, git_dirty, project_root, project_remote, project_git";
@@ -188,6 +190,7 @@ impl Row {
             is_starred: next!(),
             tags: next!(),
             metadata: next!(),
+            permission: next!(),
             messages: next!(unsigned),
             entries: next!(unsigned),
             usage: next!(),
@@ -241,6 +244,7 @@ impl Row {
             self.is_starred,
             self.tags,
             self.metadata,
+            self.permission,
             self.messages.cast_signed(),
             self.entries.cast_signed(),
             self.usage,

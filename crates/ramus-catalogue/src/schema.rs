@@ -48,6 +48,7 @@ CREATE TABLE session (
     is_starred INTEGER NOT NULL,
     tags TEXT NOT NULL,
     metadata TEXT NOT NULL,
+    permission TEXT NOT NULL,
     messages INTEGER NOT NULL,
     entries INTEGER NOT NULL,
     usage TEXT NOT NULL,

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use ramus_catalogue::History;
 use ramus_model::time;
+use ramus_model::tokens::{Counter, Heuristic};
 use ramus_store::{Flush, LogStore, MemoryStore};
 
+use crate::approvals::Approvals;
 use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
+use crate::run::Summariser;
 
 /// When an append is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,12 +51,15 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     pub(crate) client: String,
     pub(crate) durability: Durability,
+    pub(crate) counter: Arc<dyn Counter>,
     pub(crate) history: Option<Arc<History>>,
     pub(crate) shelf: Shelf,
     /// Where snapshots of directories are kept, if they are.
     pub(crate) snapshots: Option<PathBuf>,
     /// Directories that snapshots leave out.
     pub(crate) apart: Vec<PathBuf>,
+    pub(crate) approvals: Option<Approvals>,
+    pub(crate) summariser: Option<Summariser>,
 }
 
 impl Engine {
@@ -64,10 +70,13 @@ impl Engine {
             clock: Arc::new(SystemClock),
             client: client.into(),
             durability: Durability::Full,
+            counter: Arc::new(Heuristic),
             history: None,
             shelf: Shelf::default(),
             snapshots: None,
             apart: Vec::new(),
+            approvals: None,
+            summariser: None,
         }
     }
 
@@ -87,6 +96,13 @@ impl Engine {
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// Chooses how tokens are counted that no provider reported, when room is made for a model.
+    #[must_use]
+    pub fn with_counter(mut self, counter: Arc<dyn Counter>) -> Self {
+        self.counter = counter;
         self
     }
 

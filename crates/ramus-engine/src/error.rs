@@ -75,6 +75,9 @@ pub enum EngineError {
         /// The ids that match.
         candidates: Vec<String>,
     },
+    /// No approval that holds for the session has this name.
+    #[error("no approval of the session is called {0:?}")]
+    ApprovalNotFound(String),
     /// A reference names no entry, or several.
     #[error(transparent)]
     Entry(#[from] ResolveError),
@@ -149,6 +152,7 @@ impl EngineError {
             Self::SessionAmbiguous { reference, candidates } => {
                 Self::SessionAmbiguous { reference: reference.clone(), candidates: candidates.clone() }
             }
+            Self::ApprovalNotFound(text) => Self::ApprovalNotFound(text.clone()),
             Self::Entry(error) => Self::Entry(error.clone()),
             Self::Segment(error) => Self::Segment(error.clone()),
             Self::ContextFull { needed, available } => Self::ContextFull { needed: *needed, available: *available },
@@ -167,7 +171,10 @@ impl EngineError {
     /// Returns the kind, which decides exit codes and statuses.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::SessionNotFound(_) | Self::NoRecentSession(_) | Self::SnapshotNotFound(_) => ErrorKind::NotFound,
+            Self::SessionNotFound(_)
+            | Self::NoRecentSession(_)
+            | Self::ApprovalNotFound(_)
+            | Self::SnapshotNotFound(_) => ErrorKind::NotFound,
             Self::Snapshot(error) => match &**error {
                 SnapshotError::NotFound(_) => ErrorKind::NotFound,
                 SnapshotError::Refused { .. } | SnapshotError::Ignore { .. } => ErrorKind::Invalid,
@@ -213,6 +220,7 @@ impl EngineError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::SessionNotFound(_) => Some("`ramus list --all --drafts` shows every session".into()),
+            Self::ApprovalNotFound(_) => Some("`ramus permissions SESSION` lists them".into()),
             Self::NoRecentSession(_) => {
                 Some("`ramus new` starts one; `ramus list --all` shows those of other directories".into())
             }

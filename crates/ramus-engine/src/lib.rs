@@ -11,11 +11,14 @@
 //! # Ok::<(), ramus_engine::EngineError>(())
 //! ```
 
+mod approvals;
 mod blobs;
 mod catalogue;
 mod clock;
 mod engine;
 mod error;
+mod journal;
+mod kept;
 pub mod prices;
 pub mod project;
 mod recovery;
@@ -26,6 +29,7 @@ mod shared;
 mod sidecar;
 mod verb;
 
+pub use approvals::{Granted, ProjectKey};
 pub use blobs::RestoredLines;
 pub use catalogue::{CatalogueStatus, Progress};
 pub use clock::{Clock, SystemClock};
@@ -49,7 +53,7 @@ pub use verb::relocate::{Relocated, Relocation};
 pub use verb::replace_segment::Replaced;
 pub use verb::restore::{RestoreOptions, RestoreReport};
 pub use verb::resume::Resumed;
-pub use verb::say::Say;
+pub use verb::say::{Picture, Say};
 pub use verb::search::{Hit, Hits, IndexState, Search};
 pub use verb::snapshot::{Cause, SnapshotEntry, SnapshotTaken};
 pub use verb::tag::TagChange;

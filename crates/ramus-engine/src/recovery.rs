@@ -53,6 +53,10 @@ action_kinds! {
     ChangesAccepted = "changes-accepted",
     /// A writer that had failed writes again.
     WriterRecovered = "writer-recovered",
+    /// What had come of an answer when its turn was interrupted became an entry.
+    AnswerKept = "answer-kept",
+    /// What a journal held and could not be used was copied to the quarantine.
+    JournalSetAside = "journal-set-aside",
 }
 
 /// One thing that was done to a session.

@@ -4,15 +4,21 @@
 //! The invariant is the state machine's: nothing is asked or run before what leads to it is durable.
 
 mod act;
+mod artifact;
 mod ask;
+mod child;
+mod inbox;
+mod note;
 mod recover;
+mod spill;
 mod store;
 mod summarise;
 mod system;
+mod tell;
+mod title;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 
 use ramus_agent::{Effect, End, Event, Input, Limits, Turn};
 use ramus_model::EntryId;
@@ -26,15 +32,24 @@ use tokio::runtime::Handle;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::journal::Journalling;
 use crate::session::Session;
 pub use act::{Answer, Asker};
+pub use child::{Delegate, Task};
+use inbox::Message;
+pub use inbox::{GoesOn, Inbox, Letters, NotTaken, WhenBusy, inbox, watching};
+pub(crate) use store::result_message;
+pub use summarise::Summariser;
 pub use system::system_prompt;
+pub use title::TITLE_INSTRUCTIONS;
 
 /// What a turn is run with.
 #[derive(Clone)]
 pub struct Run {
     /// What a person says; none to let the model answer what the path ends with.
     pub prompt: Option<String>,
+    /// Pictures that belong to the prompt.
+    pub pictures: Vec<crate::Picture>,
     /// Who answers.
     pub model: Resolved,
     /// What is known about the model.
@@ -59,6 +74,34 @@ pub struct Run {
     pub prices: Prices,
 }
 
+impl Run {
+    /// A turn with this model, and nothing else: no prompt, no tools, nobody to ask.
+    pub fn new(model: Resolved) -> Self {
+        Self {
+            prompt: None,
+            pictures: Vec::new(),
+            model,
+            facts: Facts::default(),
+            system: String::new(),
+            tools: Vec::new(),
+            permissions: Permissions::default(),
+            approvals: Vec::new(),
+            asker: Arc::new(tell::Nobody),
+            max_tokens: None,
+            thinking: Thinking::Off,
+            limits: Limits::default(),
+            prices: Prices::default(),
+        }
+    }
+
+    /// Says something first.
+    #[must_use]
+    pub fn with_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.prompt = Some(prompt.into());
+        self
+    }
+}
+
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnResult {
@@ -70,6 +113,10 @@ pub struct TurnResult {
     pub usage: Tokens,
     /// What that cost, in millionths of a US dollar; none when nobody knows.
     pub cost_micros: Option<u64>,
+    /// What a person said while it ran and the model was not told, because it was over before.
+    pub unheard: Vec<String>,
+    /// What its tools made, as they describe it, newest first.
+    pub artifacts: Vec<serde_json::Value>,
 }
 
 impl TurnResult {
@@ -83,41 +130,18 @@ impl TurnResult {
     }
 }
 
-/// Where whoever drives a turn, and everything it started, says what happened.
-#[derive(Clone)]
-pub struct Inbox(Sender<Message>);
-
-impl Inbox {
-    /// Says that something happened. After the end nobody listens.
-    pub fn send(&self, input: Input) {
-        let _ = self.0.send(Message::Input(input));
-    }
-}
-
-/// What comes in.
-enum Message {
-    Input(Input),
-    /// A summary, or why there is none.
-    Summary(Result<String, String>),
-}
-
-/// Makes an inbox for a turn.
-pub fn inbox() -> (Inbox, Letters) {
-    let (sender, receiver) = channel();
-    (Inbox(sender), Letters(receiver))
-}
-
-/// What came in.
-pub struct Letters(Receiver<Message>);
-
 /// A turn that runs.
 struct Running<'r> {
     engine: &'r Engine,
     session: &'r mut Session,
     run: Run,
+    /// What it is called.
+    name: String,
     runtime: Handle,
     inbox: Inbox,
     watcher: &'r mut dyn FnMut(&Event),
+    journal: Journalling,
+    timing: note::Timing,
     request: Option<Request>,
     asking: Option<tokio::task::JoinHandle<()>>,
     calls: act::Calls,
@@ -125,27 +149,37 @@ struct Running<'r> {
     spent: Vec<Usage>,
     cost: Option<u64>,
     last: Option<EntryId>,
+    artifacts: Vec<serde_json::Value>,
 }
 
 impl Engine {
-    /// Runs a turn to its end. `inbox` is where it can be cancelled and steered; `watcher` is told what happens.
+    /// Runs a turn to its end. `inbox` is where it can be cancelled and talked to; `watcher` is told what happens.
+    ///
+    /// A session that another process runs is refused. What a turn left whose process is gone is kept first; nothing of it
+    /// is run again.
     pub fn run(
         &self,
         session: &mut Session,
-        run: Run,
+        mut run: Run,
         runtime: &Handle,
         (inbox, letters): (Inbox, Letters),
         watcher: &mut dyn FnMut(&Event),
     ) -> Result<TurnResult, EngineError> {
         self.make_writable(session)?;
         let _lease = self.store.lease(session.location(), self.now())?;
-        let (name, limits) = (crate::verb::create::new_entry_id(|id| session.log().seq_of(id).is_some()), run.limits);
+        let name = crate::verb::create::new_entry_id(|id| session.log().seq_of(id).is_some()).to_string();
+        let (prompt, limits) = (run.prompt.take(), run.limits);
+        run.asker = tell::asker(run.asker, inbox.clone());
         let mut running = Running {
             engine: self,
             session,
+            run,
+            name: name.clone(),
             runtime: runtime.clone(),
             inbox,
             watcher,
+            journal: Journalling::none(),
+            timing: note::Timing::default(),
             request: None,
             asking: None,
             calls: act::Calls::default(),
@@ -153,29 +187,23 @@ impl Engine {
             spent: Vec::new(),
             cost: Some(0),
             last: None,
-            run,
+            artifacts: Vec::new(),
         };
+        running.read_what_was_kept();
         running.close_what_was_interrupted()?;
-        let prompt = running.run.prompt.take();
-        let (mut turn, effects) = Turn::start(name.as_str(), prompt, limits);
+        running.start_journal();
+        running.tell_start();
+        let (mut turn, effects) = Turn::start(&name, prompt, limits);
         let mut effects: VecDeque<Effect> = effects.into();
-        loop {
-            while let Some(effect) = effects.pop_front() {
-                match running.perform(effect)? {
-                    Next::Nothing => {}
-                    Next::Happened(input) => effects.extend(turn.step(input)),
-                    Next::Ended(end) => return running.finish(end),
-                }
+        let end = loop {
+            match running.perform_all(&mut turn, &mut effects)? {
+                Some(end) => break end,
+                None => effects.extend(running.listen(&mut turn, &letters)?),
             }
-            let letter = letters.0.recv();
-            let input = match letter {
-                Ok(Message::Input(input)) => input,
-                Ok(Message::Summary(summary)) => running.take_summary(summary)?,
-                // Our own sender lives as long as the turn.
-                Err(_) => Input::Cancel,
-            };
-            effects.extend(turn.step(input));
-        }
+        };
+        let mut unheard = turn.unheard();
+        unheard.extend(letters.close());
+        running.finish(end, unheard)
     }
 }
 
@@ -190,15 +218,53 @@ enum Next {
 }
 
 impl Running<'_> {
+    /// Does what the turn wants done, until it waits for something or is over.
+    fn perform_all(&mut self, turn: &mut Turn, effects: &mut VecDeque<Effect>) -> Result<Option<End>, EngineError> {
+        while let Some(effect) = effects.pop_front() {
+            match self.perform(effect)? {
+                Next::Nothing => {}
+                Next::Happened(input) => effects.extend(turn.step(input)),
+                Next::Ended(end) => return Ok(Some(end)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits for what happens next, and returns what the turn wants done about it.
+    fn listen(&mut self, turn: &mut Turn, letters: &Letters) -> Result<Vec<Effect>, EngineError> {
+        let input = match letters.next(self.deadline(turn.busy())) {
+            Message::Input(input) => input,
+            Message::Summary(summary) => self.take_summary(summary)?,
+            Message::Tell(event) => {
+                self.tell(event);
+                return Ok(Vec::new());
+            }
+            Message::Approved(approval) => {
+                self.approve(approval)?;
+                return Ok(Vec::new());
+            }
+            Message::Time => {
+                self.notice_time();
+                return Ok(Vec::new());
+            }
+        };
+        self.timing.hear(&input);
+        Ok(turn.step(input))
+    }
+
     fn perform(&mut self, effect: Effect) -> Result<Next, EngineError> {
         Ok(match effect {
             Effect::Store(ticket, what) => {
-                self.store(what)?;
-                Next::Happened(Input::Stored(ticket))
+                let seq = self.store(what)?;
+                Next::Happened(Input::Stored { ticket, seq })
             }
             Effect::Prepare { degrade } => Next::Happened(Input::Prepared(self.prepare(degrade))),
             Effect::Ask { said } => {
                 self.ask(&said);
+                Next::Nothing
+            }
+            Effect::Journal(delta) => {
+                self.journal(delta);
                 Next::Nothing
             }
             Effect::StopAsking => {
@@ -207,7 +273,8 @@ impl Running<'_> {
             }
             Effect::Compact => self.compact()?,
             Effect::Judge(at, call) => self.judge(at, &call),
-            Effect::Run(at, _) => {
+            Effect::Run(at, call) => {
+                self.timing.start(at, call.id);
                 self.start(at);
                 Next::Nothing
             }
@@ -226,26 +293,39 @@ impl Running<'_> {
                 Next::Nothing
             }
             Effect::Tell(event) => {
-                (self.watcher)(&event);
+                self.tell(event);
                 Next::Nothing
             }
             Effect::End(end) => Next::Ended(end),
         })
     }
 
-    fn finish(mut self, end: End) -> Result<TurnResult, EngineError> {
-        self.stop_asking();
+    fn finish(mut self, end: End, unheard: Vec<String>) -> Result<TurnResult, EngineError> {
         let mut usage = Tokens::default();
         self.spent.iter().for_each(|spent| usage.add(Tokens::from(spent)));
-        let result = TurnResult { entry: None, end, usage, cost_micros: self.cost };
-        self.store_end(&result)?;
+        let artifacts = std::mem::take(&mut self.artifacts);
+        let entry = self.last.clone();
+        let result = TurnResult { entry, end, usage, cost_micros: self.cost, unheard, artifacts };
+        let seq = self.store_end(&result)?;
         self.engine.flush(self.session)?;
-        Ok(TurnResult { entry: self.last.clone(), ..result })
+        self.end_journal();
+        self.tell_end(&result, seq);
+        Ok(result)
     }
 
     /// The name of the model that is asked.
     fn model(&self) -> &ModelName {
         &self.run.model.model
+    }
+}
+
+impl Drop for Running<'_> {
+    /// A turn that could not go on leaves nothing running.
+    fn drop(&mut self) {
+        self.stop_asking();
+        for at in self.timing.underway() {
+            self.stop(at);
+        }
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Session {
     pub(crate) wrote: bool,
     /// Whether some of that was left for the system to make durable.
     pub(crate) unconfirmed: bool,
+    /// Whether someone looked for what an interrupted turn left.
+    pub(crate) looked_for_journal: bool,
     /// Open as long as something may be appended.
     writer: Option<Box<dyn LogWriter>>,
 }
@@ -52,6 +54,7 @@ impl Session {
             sidecar,
             wrote: false,
             unconfirmed: false,
+            looked_for_journal: false,
             ahead: ReadAhead::default(),
             recovered: Vec::new(),
             notices: Vec::new(),

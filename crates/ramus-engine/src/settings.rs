@@ -2,24 +2,39 @@
 //!
 //! The engine reads no environment: whoever drives it hands the layers in.
 
+mod agent;
 mod cascade;
+mod nearest;
+pub mod project;
+mod read;
+mod tables;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use cascade::{Resolved, Source, resolve_model, resolve_provider};
+pub use agent::{Agent, DEFAULT_AGENT, is_mode_of};
+pub use cascade::{Resolved, Source, choose_model, resolve_model, resolve_provider};
+pub use tables::{AgentSettings, Given, ProviderSettings, Reach, ServerSettings, Tables, kind_name};
 
 use crate::error::EngineError;
+use read::Reader;
 
 const DEFAULTS: &str = include_str!("settings.toml");
 
-/// Where the value of a setting comes from.
+const AGENTS: &str = include_str!("settings/agents.toml");
+
+/// What a project may choose. Where things are kept, and when they are, is the user's to say.
+const OF_PROJECTS: [&str; 4] = ["default_agent", "default_model", "default_provider", "default_thinking"];
+
+/// Where the value of a setting comes from. The later wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
     /// The defaults of the program.
     Default,
     /// The user's file.
     User,
+    /// The project's file, once it is trusted.
+    Project,
     /// The environment.
     Environment,
 }
@@ -29,6 +44,7 @@ impl fmt::Display for Layer {
         f.write_str(match self {
             Self::Default => "default",
             Self::User => "user",
+            Self::Project => "project",
             Self::Environment => "environment",
         })
     }
@@ -38,24 +54,71 @@ impl fmt::Display for Layer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     values: BTreeMap<String, (String, Layer)>,
+    built_in: Tables,
+    user: Tables,
+    project: Tables,
 }
 
 impl Settings {
     /// Reads the defaults.
     pub fn defaults() -> Result<Self, EngineError> {
-        let mut settings = Self { values: BTreeMap::new() };
-        for (key, value) in table(DEFAULTS, "the defaults")? {
-            settings.values.insert(key, (value, Layer::Default));
-        }
+        let nothing = Tables::default;
+        let mut settings = Self { values: BTreeMap::new(), built_in: nothing(), user: nothing(), project: nothing() };
+        let reader = Reader::new(DEFAULTS, "the defaults");
+        reader.members(reader.document()?.as_table(), |member| {
+            settings.values.insert(member.path.to_owned(), (member.text()?, Layer::Default));
+            Ok(())
+        })?;
+        settings.built_in = settings.read(AGENTS, "the agents", Layer::Default)?;
         Ok(settings)
     }
 
     /// Lays the user's file over what is there. Unknown keys are errors.
     pub fn with_user_file(mut self, text: &str, name: &str) -> Result<Self, EngineError> {
-        for (key, value) in table(text, name)? {
-            self.set(&key, value, Layer::User)?;
-        }
+        self.user = self.read(text, name, Layer::User)?;
         Ok(self)
+    }
+
+    /// Lays a file of the project over what is there. Whoever calls this has made sure that it is trusted.
+    pub fn with_project_file(mut self, text: &str, name: &str) -> Result<Self, EngineError> {
+        let tables = self.read(text, name, Layer::Project)?;
+        project::check(&tables, &self.user, name)?;
+        self.project.permission.extend(tables.permission);
+        self.project.agents.extend(tables.agents);
+        self.project.providers.extend(tables.providers);
+        self.project.mcp.extend(tables.mcp);
+        Ok(self)
+    }
+
+    /// Reads a file: its values are laid over what is there, its tables returned.
+    fn read(&mut self, text: &str, name: &str, layer: Layer) -> Result<Tables, EngineError> {
+        let reader = Reader::new(text, name);
+        let mut tables = Tables::default();
+        reader.members(reader.document()?.as_table(), |member| {
+            if tables::TABLES.contains(&member.path) {
+                return tables.take(member);
+            }
+            if !self.values.contains_key(member.path) {
+                let known: Vec<&str> = self.keys().chain(tables::TABLES).collect();
+                return Err(member.unknown("the file", known));
+            }
+            if layer == Layer::Project && !OF_PROJECTS.contains(&member.path) {
+                return Err(member.wrong(&format!("{} is the user's to choose, not a project's", member.path)));
+            }
+            let value = member.text()?;
+            self.set(member.path, value, layer).map_err(|error| member.wrong(&error.to_string()))
+        })?;
+        Ok(tables)
+    }
+
+    /// Returns what the user's file says in tables.
+    pub fn user(&self) -> &Tables {
+        &self.user
+    }
+
+    /// Returns what the project's trusted files say in tables.
+    pub fn project(&self) -> &Tables {
+        &self.project
     }
 
     /// Lays the environment over what is there: `RAMUS_DEFAULT_MODEL` and so on, by upper-case key.
@@ -84,17 +147,22 @@ impl Settings {
         self.get(key).ok().filter(|(value, _)| !value.is_empty())
     }
 
-    /// Checks a value and lays it over what is there.
+    /// Checks a value and lays it over what is there, unless that is of a later layer.
     pub fn set(&mut self, key: &str, value: String, layer: Layer) -> Result<(), EngineError> {
         self.check(key, &value)?;
-        self.values.insert(key.to_owned(), (value, layer));
+        if self.values.get(key).is_none_or(|(_, known)| *known <= layer) {
+            self.values.insert(key.to_owned(), (value, layer));
+        }
         Ok(())
     }
 
     /// Returns the user's file with one value changed and everything else, comments included, as it was.
     pub fn edit_user_file(&self, text: &str, key: &str, value: &str) -> Result<String, EngineError> {
         self.check(key, value)?;
-        let mut document: toml_edit::DocumentMut = text.parse().map_err(|error| broken("config.toml", error))?;
+        let mut document: toml_edit::DocumentMut = text.parse().map_err(|error| EngineError::Setting {
+            message: format!("config.toml is not TOML: {error}"),
+            hint: None,
+        })?;
         document.insert(key, toml_edit::value(value));
         Ok(document.to_string())
     }
@@ -112,60 +180,22 @@ impl Settings {
             "default_model" if !value.is_empty() && !value.contains('/') => {
                 wrong(format!("a model is named PROVIDER/NAME, not {value:?}"))
             }
+            "token_counter" if !matches!(value, "heuristic" | "bpe") => {
+                wrong(format!("token_counter is \"heuristic\" or \"bpe\", not {value:?}"))
+            }
+            "titles" if !matches!(value, "on" | "off") => wrong(format!("titles is \"on\" or \"off\", not {value:?}")),
+            "default_thinking" if !value.is_empty() && ramus_model::request::Thinking::named(value).is_none() => {
+                wrong(format!("default_thinking is off, minimal, low, medium, high or max, not {value:?}"))
+            }
             "owner" if value.is_empty() => wrong("the owner cannot be empty".into()),
             _ => Ok(()),
         }
     }
 
     fn unknown(&self, key: &str) -> EngineError {
-        let nearest = self.keys().min_by_key(|known| distance(known, key));
-        let near = nearest.filter(|known| distance(known, key) <= 3);
-        let hint = match near {
-            Some(known) => format!("did you mean {known:?}?"),
-            None => format!("the settings are {}", self.keys().collect::<Vec<_>>().join(", ")),
-        };
+        let hint = nearest::hint(key, self.keys(), "the settings");
         EngineError::Setting { message: format!("there is no setting {key:?}"), hint: Some(hint) }
     }
-}
-
-/// Reads a flat table of texts.
-fn table(text: &str, name: &str) -> Result<Vec<(String, String)>, EngineError> {
-    let table: toml::Table = text.parse().map_err(|error| broken(name, error))?;
-    let entries = table.into_iter().map(|(key, value)| match value {
-        toml::Value::String(text) => Ok((key, text)),
-        other => Err(EngineError::Setting {
-            message: format!("{name}: {key} must be text, not {}", other.type_str()),
-            hint: None,
-        }),
-    });
-    entries.collect()
-}
-
-fn broken(name: &str, error: impl fmt::Display) -> EngineError {
-    EngineError::Setting { message: format!("{name} is not valid TOML: {error}"), hint: None }
-}
-
-/// The number of single-character changes between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let above = row.get(j + 1).copied().unwrap_or_default();
-            let here = (above + 1).min(left + 1).min(diagonal + usize::from(x != *y));
-            if let Some(slot) = row.get_mut(j) {
-                *slot = left;
-            }
-            diagonal = above;
-            left = here;
-        }
-        if let Some(slot) = row.last_mut() {
-            *slot = left;
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]

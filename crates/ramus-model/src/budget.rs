@@ -8,9 +8,9 @@ mod evict;
 mod plan;
 mod weigh;
 
-pub use evict::{Eviction, Weight, evict};
+pub use evict::{Eviction, Weight, evict, weights};
 pub use plan::{Keep, Plan, plan};
-pub use weigh::{Weighed, What, weigh};
+pub use weigh::{Weighed, What, start, weigh};
 
 /// How much of its window a model may fill before the older part is summarised, in percent.
 pub const FULL_AT: u64 = 80;

@@ -5,12 +5,15 @@
 
 mod answering;
 
-pub use answering::{Answering, Called, Ending};
+pub use answering::{Answering, Called, Ending, INTERRUPTED};
+
+use serde::{Deserialize, Serialize};
 
 use crate::message::Usage;
 
 /// One piece of an answer, in no provider's words.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Delta {
     /// The provider accepted the request.
     Started {
@@ -57,7 +60,8 @@ pub enum Delta {
 }
 
 /// Why an answer ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Finish {
     /// The model had said everything.
     Stop,

@@ -177,10 +177,12 @@ pub fn check_pairs(messages: &[provider::Outgoing]) {
     use provider::Speaker;
     let mut expected: Vec<String> = Vec::new();
     let mut conversation = false;
-    let mut seen = std::collections::HashSet::new();
+    let (mut seen, mut ids) = (std::collections::HashSet::new(), std::collections::HashSet::new());
     for message in messages {
+        check(!message.parts.is_empty(), "a message is empty");
         if let Some(entry) = message.entry {
-            check(seen.insert(entry), "an entry is in the context twice");
+            // A compaction has two things to say: the instructions that it kept, and its summary.
+            check(seen.insert((entry, message.speaker == Speaker::System)), "an entry is in the context twice");
         }
         match &message.speaker {
             Speaker::Tool(result) => {
@@ -188,10 +190,10 @@ pub fn check_pairs(messages: &[provider::Outgoing]) {
             }
             other => {
                 check(expected.is_empty(), "a call has no result");
-                check(!message.parts.is_empty(), "a message is empty");
                 check(!(conversation && *other == Speaker::System), "a system message comes late");
                 conversation |= *other != Speaker::System;
                 if let Speaker::Assistant(calls) = other {
+                    check(calls.iter().all(|call| ids.insert(call.id.clone())), "two calls have one id");
                     expected = calls.iter().map(|call| call.id.clone()).collect();
                 }
             }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::json::{Object, Raw, Shape};
@@ -80,7 +81,7 @@ pub struct Glance {
 }
 
 /// Tokens and cost of one answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Prompt tokens that were not cached.
     pub input: u64,
@@ -177,7 +178,12 @@ impl Message {
 }
 
 impl Part {
-    fn read(raw: Raw<'_>) -> Self {
+    /// Returns the id of a call; none for what is not a call.
+    pub fn call_id(&self) -> Option<&str> {
+        if let Self::ToolCall { id, .. } = self { Some(id) } else { None }
+    }
+
+    pub(crate) fn read(raw: Raw<'_>) -> Self {
         let part = raw.object().unwrap_or_default();
         let owned = |name| part.text(name).unwrap_or_default().into_owned();
         match &*part.text("type").unwrap_or_default() {

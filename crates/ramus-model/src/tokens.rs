@@ -1,4 +1,4 @@
-//! Token arithmetic: what a provider reported, and the estimate of four characters per token for the rest.
+//! Token arithmetic: what a provider reported, and a count of the rest. How text is counted is up to a [`Counter`].
 
 use crate::context::{Context, Item, body, render};
 use crate::id::Seq;
@@ -6,21 +6,23 @@ use crate::json::{Raw, Shape};
 use crate::log::{Lines, Log};
 use crate::message::{Message, Part};
 
-/// What one image counts for, in characters.
-const IMAGE_CHARS: u64 = 4800;
+/// What one image counts for.
+const IMAGE: u64 = 1_200;
 
-/// Estimates the tokens of a message: a quarter of its characters, rounded up.
-pub fn estimate(message: &Message) -> u64 {
-    let chars: u64 = message.parts.iter().map(part_chars).sum();
-    chars.div_ceil(4)
+/// Counts tokens.
+pub trait Counter: Send + Sync {
+    /// Counts the tokens of texts that stand in one message.
+    fn count(&self, texts: &[&str]) -> u64;
 }
 
-fn part_chars(part: &Part) -> u64 {
-    match part {
-        Part::Text(text) | Part::Thinking(text) => utf16_len(text),
-        Part::Image { .. } => IMAGE_CHARS,
-        Part::ToolCall { name, arguments, .. } => utf16_len(name) + utf16_len(arguments),
-        Part::Unknown(_, bytes) => utf16_len(bytes),
+/// Four characters a token, rounded up for each message. The programs that share this format estimate the same, to the
+/// token, so it is what everybody agrees on when nothing better is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Heuristic;
+
+impl Counter for Heuristic {
+    fn count(&self, texts: &[&str]) -> u64 {
+        texts.iter().map(|text| utf16_len(text)).sum::<u64>().div_ceil(4)
     }
 }
 
@@ -29,18 +31,52 @@ fn utf16_len(text: &str) -> u64 {
     if text.is_ascii() { text.len() as u64 } else { text.encode_utf16().count() as u64 }
 }
 
-/// Counts the tokens of a context: the last usable provider report behind the compaction, plus an estimate of what
-/// follows it; an estimate of everything when there is no such report.
+/// Estimates the tokens of a message at four characters each.
+pub fn estimate(message: &Message) -> u64 {
+    count(message, &Heuristic)
+}
+
+/// Counts the tokens of a message.
+pub fn count(message: &Message, counter: &dyn Counter) -> u64 {
+    let (mut texts, mut images) = (Vec::with_capacity(message.parts.len()), 0);
+    for part in &message.parts {
+        match part {
+            Part::Text(text) | Part::Thinking(text) | Part::Unknown(_, text) => texts.push(text.as_str()),
+            Part::ToolCall { name, arguments, .. } => texts.extend([name.as_str(), arguments.as_str()]),
+            Part::Image { .. } => images += 1,
+        }
+    }
+    counter.count(&texts) + images * IMAGE
+}
+
+/// Counts the tokens of parts as they are sent.
+pub fn of_parts(parts: &[Vec<u8>], counter: &dyn Counter) -> u64 {
+    let parts = parts.iter().filter_map(|part| Raw::parse(part)).map(Part::read).collect();
+    count(&Message { parts, ..empty() }, counter)
+}
+
+/// Counts the tokens of a context, and estimates at four characters a token what nobody reported.
 pub fn of_context<L: Lines + ?Sized>(log: &Log, context: &Context, lines: &L) -> Result<u64, L::Error> {
-    let mut estimated = 0;
+    count_context(log, context, lines, &Heuristic)
+}
+
+/// Counts the tokens of a context: the last usable provider report behind the compaction, plus a count of what follows it; a
+/// count of everything when there is no such report.
+pub fn count_context<L: Lines + ?Sized>(
+    log: &Log,
+    context: &Context,
+    lines: &L,
+    counter: &dyn Counter,
+) -> Result<u64, L::Error> {
+    let mut counted: u64 = 0;
     for item in context.items.iter().rev() {
         let message = decode(log, *item, lines)?;
         if let Some(reported) = usable_report(&message).filter(|_| is_behind(item.seq(), context.compacted_by)) {
-            return Ok(reported.saturating_add(estimated));
+            return Ok(reported.saturating_add(counted));
         }
-        estimated += estimate(&message);
+        counted = counted.saturating_add(count(&message, counter));
     }
-    Ok(estimated)
+    Ok(counted)
 }
 
 /// A report from before the compaction still counts what the compaction dropped.

@@ -31,6 +31,7 @@ mod provider;
 mod providers;
 pub mod scripted;
 mod secret;
+mod tokens;
 pub mod wire;
 
 pub use error::ProviderError;
@@ -40,3 +41,4 @@ pub use provider::{Deltas, Provider};
 pub use providers::{KNOWN, Known, Providers, ResolveError, Resolved, Settings};
 pub use scripted::{ScriptError, Scripted};
 pub use secret::Secret;
+pub use tokens::Bpe;

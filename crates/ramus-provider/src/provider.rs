@@ -25,6 +25,11 @@ pub trait Provider: Send + Sync + fmt::Debug {
 
     /// Asks. Nothing happens before the answer is polled, and nothing is asked twice.
     fn stream(&self, request: Request) -> Deltas;
+
+    /// Asks for the title of a conversation; none when no title shall be asked for.
+    fn title(&self, request: Request) -> Option<Deltas> {
+        Some(self.stream(request))
+    }
 }
 
 /// A provider over HTTP.

@@ -24,6 +24,8 @@ pub struct Settings {
     pub base_url: Option<String>,
     /// The key.
     pub key: Option<Secret>,
+    /// The variable that should hold the key, for whoever is told that it does not.
+    pub key_variable: Option<String>,
     /// Headers that are sent along.
     pub headers: Vec<(String, Secret)>,
     /// How it speaks; only for providers that are not known by name.
@@ -48,7 +50,7 @@ pub struct Known {
 }
 
 /// The providers that are known by name.
-pub const KNOWN: [Known; 5] = [
+pub const KNOWN: [Known; 6] = [
     Known {
         name: "openai",
         api: Api::Completions,
@@ -86,6 +88,14 @@ pub const KNOWN: [Known; 5] = [
         api: Api::Completions,
         base_url: "http://127.0.0.1:11434",
         url_variable: "OLLAMA_HOST",
+        key_variable: None,
+        suffix: "/v1",
+    },
+    Known {
+        name: "llama-cpp",
+        api: Api::Completions,
+        base_url: "http://127.0.0.1:8080",
+        url_variable: "LLAMA_CPP_BASE_URL",
         key_variable: None,
         suffix: "/v1",
     },
@@ -225,12 +235,15 @@ impl Providers {
             base.set_path(&format!("{}{}", base.path().trim_end_matches('/'), known.suffix));
         }
         let key = settings.key.filter(|key| !key.is_empty());
-        if let Some(variable) = known.and_then(|known| known.key_variable)
-            && key.is_none()
-            && settings.base_url.is_none()
-        {
-            let hint = format!("set {variable}, or {address_hint} for a server that wants no key");
-            return Err(ResolveError::NoKey { provider: name.to_owned(), hint });
+        if key.is_none() {
+            let no_key = |hint: String| Err(ResolveError::NoKey { provider: name.to_owned(), hint });
+            match (&settings.key_variable, known.and_then(|known| known.key_variable)) {
+                (Some(variable), _) => return no_key(format!("set {variable}, which the settings name")),
+                (None, Some(variable)) if settings.base_url.is_none() => {
+                    return no_key(format!("set {variable}, or {address_hint} for a server that wants no key"));
+                }
+                _ => {}
+            }
         }
         let headers = settings.headers.into_iter().map(|(header, value)| {
             let header = HeaderName::from_bytes(header.as_bytes())

@@ -14,6 +14,9 @@
 //! | `error = "busy"` | a failure: `busy` (with `retry_after_ms`), `overflow` (with `needed` and `available`), `denied`, `history`, `invalid`, `not-found`, `failed`, `broken`, `truncated`, `stalled`; `message` is optional |
 //! | `hang = true` | nothing, for ever |
 //!
+//! `title = "…"` beside the answers is the title that a session gets which is asked for one; without it none is asked for, so
+//! a script is asked exactly as often as it has answers.
+//!
 //! An answer that does not say how it ends is complete: it ends with `calls` when it makes any, else with `stop`.
 //!
 //! ```toml
@@ -36,6 +39,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::stream::{self, StreamExt as _};
+use ramus_model::delta::{Delta, Finish};
 use ramus_model::request::Request;
 use thiserror::Error;
 
@@ -78,6 +82,11 @@ impl Provider for Scripted {
 
     fn api(&self) -> &'static str {
         "scripted"
+    }
+
+    fn title(&self, _: Request) -> Option<Deltas> {
+        let title = self.script.title.clone()?;
+        Some(stream::iter([Ok(Delta::Text(title)), Ok(Delta::Finished(Finish::Stop))]).boxed())
     }
 
     fn stream(&self, _: Request) -> Deltas {

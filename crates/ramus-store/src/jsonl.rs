@@ -12,6 +12,7 @@ mod collect;
 mod delete;
 mod gate;
 mod guard;
+mod journal;
 mod layout;
 mod lease;
 mod leftover;
@@ -40,6 +41,7 @@ use vigil::Vigil;
 use crate::blobs::BlobStore;
 use crate::error::StoreError;
 use crate::fs::{Access, FileId, FileSystem, RealFs};
+use crate::journal::Journals;
 use crate::planted::{Bug, is_planted};
 use crate::sidecar::Sidecars;
 use crate::store::{
@@ -287,7 +289,11 @@ impl LogStore for JsonlStore {
         if !dry_run {
             self.discard(at)?;
         }
-        self.delete_files(path, dry_run)
+        let journal = self.delete_journal(at, dry_run)?;
+        let mut removed = self.delete_files(path, dry_run)?;
+        removed.files.extend(journal.files);
+        removed.bytes += journal.bytes;
+        Ok(removed)
     }
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {
@@ -315,6 +321,10 @@ impl LogStore for JsonlStore {
     }
 
     fn sidecars(&self) -> Option<&dyn Sidecars> {
+        Some(self)
+    }
+
+    fn journals(&self) -> Option<&dyn Journals> {
         Some(self)
     }
 

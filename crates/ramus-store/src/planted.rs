@@ -31,11 +31,17 @@ pub enum Bug {
     TrustSidecar,
     /// Garbage collection does not look at drafts.
     CollectIgnoresDrafts,
+    /// What a model says is not journalled while it does.
+    NoJournal,
+    /// A journal that was kept as an answer is kept again.
+    ForgetJournalId,
+    /// Calls that were interrupted get no result.
+    LeaveCallsOpen,
 }
 
 impl Bug {
     /// Every bug.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::NoFsync,
         Self::NoDirectoryFsync,
         Self::NoRollback,
@@ -50,6 +56,9 @@ impl Bug {
         Self::NoTailRepair,
         Self::TrustSidecar,
         Self::CollectIgnoresDrafts,
+        Self::NoJournal,
+        Self::ForgetJournalId,
+        Self::LeaveCallsOpen,
     ];
 }
 

@@ -10,6 +10,7 @@ use crate::base::Bases;
 use crate::blobs::BlobStore;
 use crate::breadcrumb::Breadcrumbs;
 use crate::error::StoreError;
+use crate::journal::Journals;
 use crate::sidecar::Sidecars;
 
 /// Where a log is.
@@ -228,6 +229,11 @@ pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
 
     /// Returns where this home keeps sidecars, if it does.
     fn sidecars(&self) -> Option<&dyn Sidecars>;
+
+    /// Returns where this home keeps journals. In a home without, what came of an answer ends with the process.
+    fn journals(&self) -> Option<&dyn Journals> {
+        None
+    }
 
     /// Takes the right to run turns in a session; fails when someone has it.
     fn lease(&self, at: &Location, now: i64) -> Result<Box<dyn Lease>, StoreError>;

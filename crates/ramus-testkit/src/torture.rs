@@ -20,6 +20,7 @@ pub mod race;
 pub mod refusal;
 pub mod repair;
 pub mod tail;
+pub mod turn;
 
 use std::time::Duration;
 

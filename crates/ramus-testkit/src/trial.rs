@@ -12,6 +12,7 @@ mod oracle;
 mod rivals;
 mod survival;
 mod sweep;
+mod turn;
 mod verb;
 mod world;
 
@@ -22,5 +23,6 @@ pub use model::{Entry, Model};
 pub use oracle::{Oracle, entries_of};
 pub use rivals::{interleave, replace_under_writer};
 pub use sweep::{Sweep, calls_of, plan, run_plan};
+pub use turn::{Crashed, crash_turns};
 pub use verb::Verb;
 pub use world::World;

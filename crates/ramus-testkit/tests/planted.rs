@@ -5,7 +5,8 @@
 use ramus_store::planted::{Bug, plant};
 use ramus_testkit::sim::{Fault, Limits, OperationKind, Short};
 use ramus_testkit::trial::{
-    Verb, calls_of, collect_beside_draft, explore, interleave, replace_behind_sidecar, replace_under_writer, run_plan,
+    Verb, calls_of, collect_beside_draft, crash_turns, explore, interleave, replace_behind_sidecar,
+    replace_under_writer, run_plan,
 };
 use rustix::io::Errno;
 
@@ -25,6 +26,7 @@ fn trial_for(bug: Bug) -> Option<Trial> {
         Bug::NoIdentityCheck => Some(|| replace_under_writer().err().into_iter().collect()),
         Bug::LineBeforeBlob => Some(|| crash(Verb::Picture)),
         Bug::TrustSidecar => Some(|| replace_behind_sidecar().err().into_iter().collect()),
+        Bug::NoJournal | Bug::ForgetJournalId | Bug::LeaveCallsOpen => Some(|| crash_turns().violations),
         Bug::CollectIgnoresDrafts => Some(|| collect_beside_draft().err().into_iter().collect()),
     }
 }

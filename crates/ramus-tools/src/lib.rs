@@ -2,7 +2,7 @@
 //!
 //! [`shell`] reads a command line into every program it would run, so that rules can be matched against each of them.
 //! [`tool`] has the tools; a call is planned, judged and then run. [`workspace`] keeps files beneath one directory,
-//! [`process`] keeps processes in one group, [`sandbox`] keeps both in bounds that the kernel holds.
+//! [`process`] keeps processes in one group, [`mcp`] brings tools of other programs, [`sandbox`] keeps both in bounds that the kernel holds.
 //!
 //! ```
 //! let reading = ramus_tools::shell::read("git status && echo $(rm -rf build)");
@@ -12,6 +12,7 @@
 
 mod cancel;
 pub mod diff;
+pub mod mcp;
 mod outcome;
 pub mod process;
 pub mod sandbox;

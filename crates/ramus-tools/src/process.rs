@@ -1,9 +1,12 @@
 //! Processes: one command in a group of its own, waited for by its exit and not by its output, and gone with everything it
 //! started when the call is over.
 
+mod companion;
 mod family;
 mod output;
 
+pub(crate) use companion::Companion;
+pub use companion::Start;
 pub use output::Captured;
 
 use std::ffi::OsString;
@@ -91,10 +94,15 @@ impl Drop for Group {
     }
 }
 
+/// Draws a mark that no other process has.
+fn mark() -> String {
+    let hasher = RandomState::new();
+    format!("{:016x}{:016x}", hasher.hash_one(1), hasher.hash_one(2))
+}
+
 /// Runs a command to its end.
 pub async fn run(job: &Job, cancel: &Cancel) -> io::Result<Finished> {
-    let hasher = RandomState::new();
-    let mark = format!("{:016x}{:016x}", hasher.hash_one(1), hasher.hash_one(2));
+    let mark = mark();
     let mut capture = Capture::new(job.shown, job.kept, job.spill.clone());
     let (mut child, mut pipe) = spawn(job, &mark)?;
     let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));

@@ -1,12 +1,15 @@
 //! Tools: what a model can call. A call is planned first, which resolves everything it names and says what it needs, and run
 //! later, on exactly what was planned: what was judged is what is done.
 
+pub mod artifact;
 pub mod bash;
+pub mod deploy;
 pub mod edit;
 pub mod glob;
 pub mod grep;
 pub mod list;
 pub mod read;
+pub mod slides;
 pub mod todo;
 pub mod write;
 
@@ -22,7 +25,7 @@ use crate::cancel::Cancel;
 use crate::outcome::Outcome;
 
 /// Work that is done when a plan runs.
-type Work = Box<dyn FnOnce(Cancel) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send>;
+pub(crate) type Work = Box<dyn FnOnce(Cancel) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send>;
 
 /// Whether a call changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,8 @@ pub enum Effect {
     Looks,
     /// It may change something. Such calls run one after the other.
     Changes,
+    /// It has others do work that may change something. Such calls may run at the same time.
+    Delegates,
 }
 
 /// A call that is ready to be judged and run.
@@ -39,12 +44,12 @@ pub struct Plan {
     pub questions: Vec<Question>,
     /// Whether it changes anything.
     pub effect: Effect,
-    work: Work,
+    pub(crate) work: Work,
 }
 
 impl Plan {
     /// Makes a plan for work that blocks, on a thread where it may.
-    fn blocking(
+    pub fn blocking(
         questions: Vec<Question>,
         effect: Effect,
         work: impl FnOnce(&Cancel) -> Outcome + Send + 'static,
@@ -59,6 +64,15 @@ impl Plan {
             })
         });
         Self { questions, effect, work }
+    }
+
+    /// Makes a plan for work that waits.
+    pub fn waiting(
+        questions: Vec<Question>,
+        effect: Effect,
+        work: impl FnOnce(Cancel) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + 'static,
+    ) -> Self {
+        Self { questions, effect, work: Box::new(work) }
     }
 
     /// Runs the call.

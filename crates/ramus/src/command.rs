@@ -3,6 +3,8 @@
 mod append;
 mod branch;
 mod catalogue;
+mod chat;
+mod children;
 mod compact;
 mod completions;
 mod config;
@@ -20,8 +22,10 @@ mod history;
 mod label;
 mod list;
 mod meta;
+mod models;
 mod move_session;
 mod new;
+mod permissions;
 mod recover;
 mod relocate;
 mod rename;
@@ -39,6 +43,7 @@ mod state;
 mod tag;
 mod tail;
 mod tree;
+mod trust;
 mod usage;
 
 use clap::Subcommand;
@@ -51,6 +56,7 @@ use crate::screen::Screen;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
+    Chat(chat::Chat),
     New(new::New),
     Say(say::Say),
     Append(append::Append),
@@ -69,6 +75,7 @@ pub(crate) enum Command {
     Label(label::Label),
     Rename(rename::Rename),
     Fork(fork::Fork),
+    Children(children::Children),
     Compact(compact::Compact),
     Evict(evict::Evict),
     ReplaceSegment(replace_segment::ReplaceSegment),
@@ -89,6 +96,9 @@ pub(crate) enum Command {
     Gc(gc::Gc),
     Catalogue(catalogue::Catalogue),
     Config(config::Config),
+    Models(models::Models),
+    Permissions(permissions::Permissions),
+    Trust(trust::Trust),
     Session(session::Session),
     Demo(demo::Demo),
     Completions(completions::Completions),
@@ -108,6 +118,7 @@ impl Command {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         match self {
             Self::Run(run) => run.run(invocation),
+            Self::Chat(chat) => chat.run(invocation),
             Self::New(new) => new.run(invocation),
             Self::Say(say) => say.run(invocation),
             Self::Append(append) => append.run(invocation),
@@ -126,6 +137,7 @@ impl Command {
             Self::Label(label) => label.run(invocation),
             Self::Rename(rename) => rename.run(invocation),
             Self::Fork(fork) => fork.run(invocation),
+            Self::Children(children) => children.run(invocation),
             Self::Compact(compact) => compact.run(invocation),
             Self::Evict(evict) => evict.run(invocation),
             Self::ReplaceSegment(replace) => replace.run(invocation),
@@ -146,6 +158,9 @@ impl Command {
             Self::Gc(gc) => gc.run(invocation),
             Self::Catalogue(catalogue) => catalogue.run(invocation),
             Self::Config(config) => config.run(invocation),
+            Self::Models(models) => models.run(invocation),
+            Self::Permissions(permissions) => permissions.run(invocation),
+            Self::Trust(trust) => trust.run(invocation),
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),
             Self::Completions(completions) => completions.run(invocation.screen),

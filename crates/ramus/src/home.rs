@@ -74,7 +74,8 @@ impl Home {
         let durability = Durability::named(self.settings.get("durability")?.0).unwrap_or_default();
         let store = JsonlStore::new(&self.root, layout);
         let engine = Engine::new(Arc::new(store.clone()), CLIENT).with_durability(durability);
-        Ok((engine.with_catalogue(&self.root).with_snapshots(&self.root).with_history(Arc::new(History::at(&self.root))), store))
+        let engine = engine.with_catalogue(&self.root).with_history(Arc::new(History::at(&self.root)));
+        Ok((engine.with_approvals(&self.root).with_snapshots(&self.root), store))
     }
 }
 
@@ -98,9 +99,7 @@ fn read_settings(root: &Path) -> anyhow::Result<Settings> {
     let mut settings = Settings::defaults()?;
     match std::fs::read_to_string(&path) {
         Ok(text) => {
-            let name = path.display().to_string();
-            settings =
-                settings.with_user_file(&text, &name).with_context(|| format!("cannot use the settings in {name}"))?;
+            settings = settings.with_user_file(&text, &path.display().to_string())?;
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),

@@ -4,6 +4,8 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use ramus_engine::settings::Settings;
+use ramus_engine::settings::project::{self, Trust};
 use ramus_engine::{Engine, EngineError, Resumed, Session, prices};
 use ramus_model::usage::Prices;
 use ramus_model::{BlobHash, Log, Seq};
@@ -20,6 +22,15 @@ use crate::terminal;
 /// How long a command waits for the prompt history at its end.
 const HISTORY_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Whether a command may read what comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stdin {
+    /// It may.
+    Open,
+    /// It is not meant for this command.
+    Closed,
+}
+
 /// One run of a command.
 pub(crate) struct Invocation<'s> {
     pub(crate) home: Home,
@@ -30,6 +41,7 @@ pub(crate) struct Invocation<'s> {
     /// The terminal it was started in, if any.
     terminal: Option<Terminal>,
     pub(crate) screen: &'s mut Screen,
+    pub(crate) stdin: Stdin,
 }
 
 impl<'s> Invocation<'s> {
@@ -39,7 +51,7 @@ impl<'s> Invocation<'s> {
         let (engine, store) = home.engine()?;
         store.check().map_err(EngineError::from)?;
         let engine = if screen.can_show_progress() { progress::shown_by(engine) } else { engine };
-        Ok(Self { engine, store, home, cwd: cwd.to_string_lossy().into_owned(), terminal, screen })
+        Ok(Self { engine, store, home, cwd: cwd.to_string_lossy().into_owned(), terminal, screen, stdin: Stdin::Open })
     }
 
     /// Opens a session for a command that works on a whole one.
@@ -124,6 +136,27 @@ impl<'s> Invocation<'s> {
                 Ok(prices::known()?)
             }
         }
+    }
+
+    /// Returns the settings that hold in a directory. Those of its project count when they are trusted; otherwise it is said
+    /// that they do not.
+    pub(crate) fn settings_in(&mut self, directory: &str) -> anyhow::Result<Settings> {
+        let trust = Trust::of_home(self.home.root());
+        let mut settings = self.home.settings().clone();
+        for found in project::find(directory) {
+            match found {
+                Err(refused) => {
+                    let told = format!("{} does not count: {}", refused.path.display(), refused.reason);
+                    self.screen.warn(&told)?;
+                }
+                Ok(file) if !trust.holds(&file)? => {
+                    let told = "does not count, because it is not trusted as it is; read it, then `ramus trust`";
+                    self.screen.warn(&format!("{} {told}", file.path.display()))?;
+                }
+                Ok(file) => settings = settings.with_project_file(&file.text, &file.path.display().to_string())?,
+            }
+        }
+        Ok(settings)
     }
 
     /// Gives the prompt history a moment to store what was said. Trouble with it is told and harms nothing.

@@ -5,12 +5,15 @@
 
 mod cli;
 mod command;
+mod counter;
 mod failure;
 mod file;
 mod home;
 mod invocation;
 mod progress;
+mod providers;
 mod render;
+mod rule;
 mod screen;
 mod signal;
 mod target;

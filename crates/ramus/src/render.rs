@@ -3,11 +3,13 @@
 //! Everything a person reads is a [`Text`], and everything that is put into one has passed [`clean`]: what others stored
 //! never controls the terminal.
 
+pub(crate) mod call;
 pub(crate) mod clean;
 pub(crate) mod context;
 pub(crate) mod conversation;
 pub(crate) mod glyphs;
 pub(crate) mod json;
+pub(crate) mod markdown;
 pub(crate) mod preview;
 pub(crate) mod quantity;
 pub(crate) mod recovery;

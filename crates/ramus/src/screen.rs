@@ -39,6 +39,7 @@ pub(crate) struct Screen {
     format: Format,
     quiet: bool,
     width: usize,
+    has_status: bool,
 }
 
 struct Stream {
@@ -76,6 +77,7 @@ impl Screen {
             format: if global.json { Format::Json } else { Format::Text },
             quiet: global.quiet,
             width: terminal_width(),
+            has_status: false,
             talk: Stream {
                 coloured: coloured(AutoStream::choice(&talk)),
                 terminal: talk.is_terminal(),
@@ -99,6 +101,7 @@ impl Screen {
             format: Format::Text,
             quiet: false,
             width: self.width,
+            has_status: false,
         };
         (screen, capture)
     }
@@ -132,6 +135,32 @@ impl Screen {
             write!(self.out.to, "\x1b[{lines}A\x1b[J")?;
         }
         Ok(())
+    }
+
+    /// Shows what is going on in a line that the next output replaces, where a person watches. The line above must have
+    /// ended.
+    pub(crate) fn status(&mut self, text: &mut Text) -> anyhow::Result<()> {
+        if !self.can_show_progress() {
+            return Ok(());
+        }
+        self.flush()?;
+        self.clear_status()?;
+        self.talk.text(text.as_styled())?;
+        self.has_status = true;
+        Ok(())
+    }
+
+    /// Takes the line that [`Self::status`] showed away.
+    pub(crate) fn clear_status(&mut self) -> anyhow::Result<()> {
+        if std::mem::take(&mut self.has_status) {
+            write!(self.talk.to, "\r\x1b[K")?;
+        }
+        Ok(())
+    }
+
+    /// Says whether styles reach whoever reads stdout.
+    pub(crate) fn is_coloured(&self) -> bool {
+        self.out.coloured
     }
 
     /// Says whether a person watches stdout.
@@ -174,6 +203,7 @@ impl Screen {
 
     /// Prints text for people.
     pub(crate) fn text(&mut self, text: &Text) -> anyhow::Result<()> {
+        self.clear_status()?;
         Ok(self.out.text(text.as_styled())?)
     }
 
@@ -218,6 +248,7 @@ impl Screen {
     /// Prints text on stderr. Trouble with stdout shows at its next flush and must not swallow what is said here.
     pub(crate) fn complain(&mut self, text: &Text) -> anyhow::Result<()> {
         let _ = self.flush();
+        self.clear_status()?;
         Ok(self.talk.text(text.as_styled())?)
     }
 

@@ -1,8 +1,8 @@
 //! Signals that must not end the process: a write that meets a limit on the size of files is an error like a full disk,
 //! which the store takes back and reports; an interrupt stops a turn that runs, and only the second one the program.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use anyhow::Context as _;
 use ramus_agent::Input;
@@ -19,18 +19,28 @@ pub(crate) fn outlive_file_size_limits() {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
+/// Whether an interrupt ends the program, as it does where nobody listens. Once someone did, the system leaves that to us.
+static IS_IDLE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
 /// Interrupts are for the turn until this is dropped.
 pub(crate) struct Guard(Handle);
 
 impl Drop for Guard {
     fn drop(&mut self) {
+        IS_IDLE.store(true, Ordering::SeqCst);
         self.0.close();
     }
 }
 
 /// Lets the first interrupt cancel a turn, and the second one end the program.
 pub(crate) fn cancel_on_interrupt(inbox: Inbox) -> anyhow::Result<Guard> {
-    let mut signals = Signals::new([SIGINT]).context("cannot listen to signals")?;
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    let refused = "cannot listen to signals";
+    IS_IDLE.store(false, Ordering::SeqCst);
+    if !REGISTERED.swap(true, Ordering::SeqCst) {
+        signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&IS_IDLE)).context(refused)?;
+    }
+    let mut signals = Signals::new([SIGINT]).context(refused)?;
     let handle = signals.handle();
     std::thread::spawn(move || {
         for (number, _) in signals.forever().enumerate() {

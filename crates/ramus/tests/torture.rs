@@ -15,6 +15,7 @@ use ramus_testkit::torture::kill::Kills;
 use ramus_testkit::torture::lines::Sizes;
 use ramus_testkit::torture::race::Race;
 use ramus_testkit::torture::repair::Repairs;
+use ramus_testkit::torture::turn::{Killed, Turns};
 use ramus_testkit::torture::{Tally, disk, refusal};
 
 fn ramus() -> PathBuf {
@@ -108,6 +109,54 @@ fn a_full_disk_takes_nothing_with_it() {
         return;
     }
     intact(FullDisks { ramus: Some(ramus()), cycles: 20, seed: 9 }.run().unwrap());
+}
+
+/// Kills turns in two threads.
+fn kill_turns(ramus: &Path, kills: u64, seed: u64, grace: u64, planted: Option<Bug>) -> Killed {
+    let grace = Duration::from_millis(grace);
+    let series = |seed| Turns { ramus: ramus.to_owned(), kills, seed, grace, planted }.run().unwrap();
+    let killed = std::thread::scope(|scope| {
+        let other = scope.spawn(|| series(seed + 1_000));
+        let mut killed = series(seed);
+        killed.add(other.join().unwrap());
+        killed
+    });
+    eprintln!("{killed:?}");
+    killed
+}
+
+#[test]
+fn a_turn_that_is_killed_is_gone_on_with() {
+    let killed = kill_turns(&ramus(), 8, 13, 400, None);
+    intact(killed.tally.clone());
+    assert!(killed.tally.torn > 4 && killed.effects > 0, "too little happened: {killed:?}");
+    // A machine with too much to do may keep a process from writing what it has shown.
+    assert!(killed.forgetful <= 2, "{:?}", killed.forgotten);
+}
+
+#[test]
+fn without_a_journal_a_killed_turn_forgets() {
+    let forgets = |seed| kill_turns(&ramus(), 2, seed, 120, Some(Bug::NoJournal)).forgetful > 0;
+    assert!((0..10).any(forgets), "nothing was forgotten");
+}
+
+#[test]
+fn calls_without_results_are_noticed() {
+    let is_noticed = |seed| kill_turns(&ramus(), 3, seed, 400, Some(Bug::LeaveCallsOpen)).tally.violations > 0;
+    assert!((0..10).any(is_noticed), "nothing was noticed");
+}
+
+#[test]
+fn an_effect_that_is_had_twice_is_noticed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("twice");
+    let twice = "[ -f effects.txt ] && tail -n 1 effects.txt >>effects.txt";
+    let text = format!("#!/bin/sh\n{twice}\nexec \"{}\" \"$@\"\n", ramus().display());
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let is_noticed = |seed| kill_turns(&script, 2, seed, 400, None).tally.violations > 0;
+    assert!((0..10).any(is_noticed), "nothing was noticed");
 }
 
 #[test]

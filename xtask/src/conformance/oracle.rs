@@ -100,6 +100,11 @@ impl Oracles {
         }
     }
 
+    /// Where the programs are.
+    pub(super) fn installation(&self) -> &Path {
+        &self.installation
+    }
+
     fn complete(&self) -> bool {
         Oracle::ALL.into_iter().all(|oracle| self.version(oracle).is_some())
     }

@@ -16,6 +16,9 @@ use crate::process::{self, Ended, Output};
 /// How long a command may take.
 const LIMIT: Duration = Duration::from_secs(20);
 
+/// How long a turn may take.
+const TURN: Duration = Duration::from_secs(60);
+
 /// A binary and the folder it lives in.
 pub(super) struct Ramus {
     binary: PathBuf,
@@ -82,12 +85,33 @@ impl Ramus {
         Ok(())
     }
 
+    /// Runs a turn in this environment and returns its events, however it ends.
+    pub(super) fn events<'e>(
+        &self,
+        arguments: impl IntoIterator<Item = &'e str>,
+        environment: &[(&str, &str)],
+    ) -> Result<Vec<Value>> {
+        let mut command = self.command();
+        command.args(arguments).arg("--json").envs(environment.iter().copied());
+        let Ended::Itself(output) = process::within(TURN, &mut command)? else {
+            bail!("the turn hangs");
+        };
+        let events: Result<Vec<Value>> = output.stdout.lines().map(digest::parse).collect();
+        events.with_context(|| output.stderr.trim().to_owned())
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.arg("--home").arg(self.folder.path().join("home"));
+        command.current_dir(self.folder.path().join("project"));
+        command
+    }
+
     fn call<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Result<Output> {
         let arguments: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect();
         let verb = arguments.first().map(|verb| verb.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut command = Command::new(&self.binary);
-        command.arg("--home").arg(self.folder.path().join("home")).args(&arguments).arg("--json");
-        command.current_dir(self.folder.path().join("project"));
+        let mut command = self.command();
+        command.args(&arguments).arg("--json");
         let Ended::Itself(output) = process::within(LIMIT, &mut command)? else {
             bail!("ramus {verb} hangs");
         };

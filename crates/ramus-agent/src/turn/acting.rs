@@ -1,5 +1,6 @@
 //! Running the calls of an answer: each is judged, its start is stored, it runs, its result is stored. Side by side.
 
+use ramus_model::Seq;
 use ramus_model::delta::Called;
 use serde_json::Value;
 
@@ -19,12 +20,12 @@ pub(super) struct Acting {
 }
 
 /// How far a call is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 enum Stage {
     Judging,
     Starting(Ticket),
     Running,
-    Saving(Ticket),
+    Saving(Ticket, Outcome),
     Closed,
 }
 
@@ -81,13 +82,13 @@ impl Turn {
                 Some(Stage::Running) => self.save(call, outcome),
                 _ => Vec::new(),
             },
-            Input::Stored(ticket) => self.saved(ticket),
+            Input::Stored { ticket, seq } => self.saved(ticket, seq),
             _ => Vec::new(),
         }
     }
 
     fn judged(&mut self, at: usize, verdict: Verdict) -> Vec<Effect> {
-        if self.stage(at) != Some(Stage::Judging) {
+        if self.stage(at) != Some(&Stage::Judging) {
             return Vec::new();
         }
         let is_stopped = matches!(&self.state, State::Acting(acting) if acting.is_stopped);
@@ -112,30 +113,27 @@ impl Turn {
 
     fn save(&mut self, at: usize, outcome: Outcome) -> Vec<Effect> {
         let ticket = Ticket(self.number());
-        let Some(call) = self.set(at, Stage::Saving(ticket)) else { return Vec::new() };
-        let told = Event::ToolEnd {
-            call: call.id.clone(),
-            name: call.name.clone(),
-            result: outcome.content.clone(),
-            is_error: outcome.is_error,
-            details: outcome.details.clone(),
-        };
-        vec![Effect::Tell(told), Effect::Store(ticket, Store::Result(call, outcome))]
+        let Some(call) = self.set(at, Stage::Saving(ticket, outcome.clone())) else { return Vec::new() };
+        vec![Effect::Store(ticket, Store::Result(call, outcome))]
     }
 
-    fn saved(&mut self, ticket: Ticket) -> Vec<Effect> {
+    fn saved(&mut self, ticket: Ticket, seq: Option<Seq>) -> Vec<Effect> {
         let State::Acting(acting) = &mut self.state else { return Vec::new() };
         let is_awaited =
-            |(_, stage): &(Called, Stage)| matches!(stage, Stage::Starting(at) | Stage::Saving(at) if *at == ticket);
+            |(_, stage): &(Called, Stage)| matches!(stage, Stage::Starting(at) | Stage::Saving(at, _) if *at == ticket);
         let Some(at) = acting.calls.iter().position(is_awaited) else { return Vec::new() };
         let is_stopped = acting.is_stopped;
-        match self.stage(at) {
-            Some(Stage::Starting(_)) if is_stopped => self.save(at, Outcome::failed(CANCELLED)),
-            Some(Stage::Starting(_)) => self.run(at),
-            _ => {
-                self.set(at, Stage::Closed);
-                self.next_request()
+        match acting.calls.get_mut(at) {
+            Some((_, Stage::Starting(_))) if is_stopped => self.save(at, Outcome::failed(CANCELLED)),
+            Some((_, Stage::Starting(_))) => self.run(at),
+            Some((call, stage)) => {
+                let Stage::Saving(_, outcome) = std::mem::replace(stage, Stage::Closed) else { return Vec::new() };
+                let told = closed(call, outcome, seq);
+                let mut effects = vec![Effect::Tell(told)];
+                effects.extend(self.next_request());
+                effects
             }
+            None => Vec::new(),
         }
     }
 
@@ -158,9 +156,9 @@ impl Turn {
         }
     }
 
-    fn stage(&self, at: usize) -> Option<Stage> {
+    fn stage(&self, at: usize) -> Option<&Stage> {
         let State::Acting(acting) = &self.state else { return None };
-        acting.calls.get(at).map(|(_, stage)| *stage)
+        acting.calls.get(at).map(|(_, stage)| stage)
     }
 
     fn set(&mut self, at: usize, to: Stage) -> Option<Called> {
@@ -168,5 +166,18 @@ impl Turn {
         let (call, stage) = acting.calls.get_mut(at)?;
         *stage = to;
         Some(call.clone())
+    }
+}
+
+/// What is told when the result of a call is stored.
+fn closed(call: &Called, outcome: Outcome, seq: Option<Seq>) -> Event {
+    Event::ToolEnd {
+        call: call.id.clone(),
+        name: call.name.clone(),
+        result: outcome.content,
+        is_error: outcome.is_error,
+        details: outcome.details,
+        duration_ms: None,
+        seq,
     }
 }

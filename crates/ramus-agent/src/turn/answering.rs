@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ramus_model::Seq;
 use ramus_model::delta::{Delta, Ending, Finish};
 
 use super::{End, Next, State, Turn, Why};
@@ -26,12 +27,22 @@ const SIMPLEST: u8 = 3;
 pub(super) struct Stream {
     /// Whether something of this request was shown already.
     is_shown: bool,
+    /// Whether it was told that an answer begins.
+    is_begun: bool,
+    /// Whether the last that was shown is a thought.
+    is_thinking: bool,
     /// How often the request was sent again.
     attempts: usize,
     /// How often the answer was continued.
     rounds: usize,
     /// How long its text was when the last continuation began.
     said: usize,
+}
+
+impl Stream {
+    pub(super) fn is_begun(&self) -> bool {
+        self.is_begun
+    }
 }
 
 impl Turn {
@@ -44,7 +55,7 @@ impl Turn {
     }
 
     pub(super) fn hear(&mut self, delta: Delta) -> Vec<Effect> {
-        let mut effects = Vec::new();
+        let mut effects = vec![Effect::Journal(delta.clone())];
         let told = match &delta {
             Delta::Text(text) if !text.is_empty() => Some(Event::MessageDelta(text.clone())),
             Delta::Thinking(text) if !text.is_empty() => Some(Event::ThinkingDelta(text.clone())),
@@ -54,13 +65,32 @@ impl Turn {
         let is_visible = matches!(delta, Delta::Text(_) | Delta::Thinking(_) | Delta::Call { .. });
         if is_visible && !self.stream.is_shown {
             self.stream.is_shown = true;
-            if self.stream.rounds == 0 {
+            if !std::mem::replace(&mut self.stream.is_begun, true) {
                 effects.push(Effect::Tell(Event::MessageStart));
             }
         }
+        effects.extend(self.turn_thought(&delta));
         self.answer.take(delta);
         effects.extend(told.map(Effect::Tell));
         effects
+    }
+
+    /// Tells where thoughts begin and end.
+    fn turn_thought(&mut self, delta: &Delta) -> Vec<Effect> {
+        match delta {
+            Delta::Thinking(text) if !text.is_empty() && !self.stream.is_thinking => {
+                self.stream.is_thinking = true;
+                vec![Effect::Tell(Event::ThinkingStart)]
+            }
+            Delta::ThinkingSeal(_) | Delta::SealedThought(_) | Delta::Call { .. } => self.end_thought(),
+            Delta::Text(text) if !text.is_empty() => self.end_thought(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn end_thought(&mut self) -> Vec<Effect> {
+        let was_thinking = std::mem::take(&mut self.stream.is_thinking);
+        was_thinking.then_some(Effect::Tell(Event::ThinkingEnd)).into_iter().collect()
     }
 
     pub(super) fn answered(&mut self, result: Result<(), Failure>) -> Vec<Effect> {
@@ -68,7 +98,9 @@ impl Turn {
             Ok(()) if self.goes_on() => {
                 self.stream.rounds += 1;
                 self.answer.go_on();
-                self.ask()
+                let mut effects = self.end_thought();
+                effects.extend(self.ask());
+                effects
             }
             Ok(()) => self.keep(Ending::Whole),
             // What there is is worth keeping, even if no more of it comes.
@@ -97,9 +129,11 @@ impl Turn {
             *numbers += 1;
             format!("call_{name}_{numbers}")
         });
+        let mut effects = self.end_thought();
         self.stream = Stream::default();
         let answer = Box::new(self.answer.clone());
-        self.store(Store::Answer(answer, ending), Next::AfterAnswer)
+        effects.extend(self.store(Store::Answer(answer, ending), Next::AfterAnswer));
+        effects
     }
 
     fn failed(&mut self, failure: Failure) -> Vec<Effect> {
@@ -130,11 +164,11 @@ impl Turn {
     }
 
     /// Goes on when an answer is stored: with its calls, with what was said meanwhile, or not at all.
-    pub(super) fn after_answer(&mut self) -> Vec<Effect> {
+    pub(super) fn after_answer(&mut self, seq: Option<Seq>) -> Vec<Effect> {
         let answer = std::mem::take(&mut self.answer);
         let finish = answer.finish().cloned().unwrap_or(Finish::Stop);
         let stop_reason = finish.stop_reason().to_owned();
-        let mut effects = vec![Effect::Tell(Event::MessageEnd { stop_reason: stop_reason.clone() })];
+        let mut effects = vec![Effect::Tell(Event::MessageEnd { stop_reason: stop_reason.clone(), seq })];
         let calls = answer.calls();
         if !calls.is_empty() {
             effects.extend(self.start_calls(calls));

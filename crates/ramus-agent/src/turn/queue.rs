@@ -35,6 +35,11 @@ impl Queue {
         Some((text, self.told()))
     }
 
+    /// Takes everything that waits.
+    pub(super) fn take(&mut self) -> Vec<String> {
+        self.steer.drain(..).chain(self.follow_up.drain(..)).collect()
+    }
+
     fn told(&self) -> Effect {
         Effect::Tell(Event::QueueChanged { steer: self.steer.len(), follow_up: self.follow_up.len() })
     }

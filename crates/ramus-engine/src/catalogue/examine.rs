@@ -134,6 +134,7 @@ fn read_base(store: &Arc<dyn LogStore>, at: &Location, known: KnownOrigins<'_>) 
         usage: "{}".into(),
         tags: "[]".into(),
         metadata: "{}".into(),
+        permission: "[]".into(),
         ..Row::default()
     };
     Ok(Read { row, answers, rests: rests_of(&session), ..Read::default() })

@@ -1,4 +1,5 @@
-//! Judging and running calls.
+//! Judging and running calls. A person is asked one question at a time, and what was answered for longer than one call is
+//! stored before the call it was about may start.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,13 +12,17 @@ use ramus_tools::{Cancel, Effect, Plan};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
+use super::inbox::Message;
 use super::{Next, Running, by_name};
+use crate::error::EngineError;
 
 /// What a person says to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// No, and perhaps why.
     No(Option<String>),
+    /// Nobody could be asked, in words for the model.
+    Unasked(String),
     /// Yes, this time.
     Yes,
     /// Yes, and keep that.
@@ -37,6 +42,8 @@ pub(super) struct Calls {
     cancels: HashMap<usize, Cancel>,
     /// Calls that change something run one after the other.
     one_at_a_time: Arc<Mutex<()>>,
+    /// Held by whoever asks. What a person said yes to meanwhile may answer the next question too.
+    given: Arc<Mutex<Vec<Approval>>>,
 }
 
 impl Running<'_> {
@@ -71,15 +78,24 @@ impl Running<'_> {
     }
 
     fn put_questions(&mut self, at: usize, call: &Called, open: Vec<(Question, Because)>, verdict: Verdict) {
-        let asked: Vec<_> =
-            open.iter().map(|(question, because)| self.run.asker.ask(call, question, because)).collect();
         let cancel = self.calls.cancels.get(&at).cloned().unwrap_or_default();
-        let inbox = self.inbox.clone();
+        let (asker, permissions) = (Arc::clone(&self.run.asker), self.run.permissions.clone());
+        let given = Arc::clone(&self.calls.given);
+        let (inbox, call) = (self.inbox.clone(), call.clone());
         self.runtime.spawn(async move {
             let answers = async {
-                for answer in asked {
-                    match answer.await {
-                        Answer::Yes | Answer::Always(_) => {}
+                let mut given = given.lock_owned().await;
+                for (question, because) in open {
+                    if decide(&permissions, &given, &question).action == Action::Allow {
+                        continue;
+                    }
+                    match asker.ask(&call, &question, &because).await {
+                        Answer::Yes => {}
+                        Answer::Always(approval) => {
+                            given.push(approval.clone());
+                            inbox.post(Message::Approved(approval));
+                        }
+                        Answer::Unasked(reason) => return Verdict::Denied(format!("[Denied: {reason}]")),
                         Answer::No(reason) => {
                             return Verdict::Denied(match reason {
                                 Some(reason) => format!("[Denied by the user: {reason}]"),
@@ -98,6 +114,15 @@ impl Running<'_> {
         });
     }
 
+    /// Stores what a person said yes to, and goes by it from now on.
+    pub(super) fn approve(&mut self, approval: Approval) -> Result<(), EngineError> {
+        if approval.is_stored() {
+            self.engine.approve(self.session, &approval)?;
+            self.run.approvals.push(approval);
+        }
+        Ok(())
+    }
+
     /// Runs a call that was judged.
     pub(super) fn start(&mut self, at: usize) {
         let inbox = self.inbox.clone();
@@ -106,10 +131,11 @@ impl Running<'_> {
         };
         let cancel = self.calls.cancels.get(&at).cloned().unwrap_or_default();
         let turn = Arc::clone(&self.calls.one_at_a_time);
+        let store = self.session.has_blobs().then(|| Arc::clone(&self.engine.store));
         self.runtime.spawn(async move {
             let _held = if plan.effect == Effect::Changes { Some(turn.lock_owned().await) } else { None };
             let done = plan.run(cancel).await;
-            let outcome = Outcome { content: done.content, is_error: done.is_error, details: done.details };
+            let outcome = super::spill::kept(store, done).await;
             inbox.send(Input::Done { call: at, outcome });
         });
     }

@@ -32,7 +32,8 @@ impl Running<'_> {
         let fixed = (self.run.system.len() as u64
             + tools.iter().map(|tool| tool.parameters.to_string().len() as u64 + 60).sum::<u64>())
             / 4;
-        let tokens = tokens::of_context(session.log(), &context, &session.lines())?.saturating_add(fixed);
+        let counter = &*self.engine.counter;
+        let tokens = tokens::count_context(session.log(), &context, &session.lines(), counter)?.saturating_add(fixed);
         let facts = self.run.facts.clone();
         let max_tokens = match facts.window {
             Some(window) => Some(budget::max_tokens(window, tokens, self.run.max_tokens, facts.output).max(1)),
@@ -57,7 +58,9 @@ impl Running<'_> {
     /// Asks the model and reports what it says.
     pub(super) fn ask(&mut self, said: &str) {
         let Some(mut request) = self.request.clone() else { return };
+        self.timing.listen();
         if !said.is_empty() {
+            self.journal.go_on();
             let by = Some(request.model.clone());
             let speaker = Speaker::Assistant(Vec::new());
             request.messages.push(Outgoing { entry: None, speaker, parts: vec![provider::text_part(said)], by });

@@ -2,18 +2,42 @@
 
 use std::collections::HashSet;
 
-use ramus_agent::{Outcome, unanswered};
+use ramus_agent::{Event, Outcome, Unanswered, unanswered};
 use ramus_model::json::Raw;
 use ramus_model::message::{Message, Part};
 use ramus_model::{Body, Kind, Role};
+use ramus_store::planted::{Bug, is_planted};
 
 use super::Running;
 use super::store::{STARTED, result_message};
 use crate::error::EngineError;
+use crate::journal::Interrupted;
 
 impl Running<'_> {
-    /// Answers the calls of the last answer that were interrupted.
+    /// Keeps what an interrupted turn left and answers the calls that it left open. Doing it again changes nothing.
     pub(super) fn close_what_was_interrupted(&mut self) -> Result<(), EngineError> {
+        let left = self.engine.keep_interrupted(self.session)?;
+        let open = self.open_calls()?;
+        if left.is_none() && open.is_empty() {
+            return Ok(());
+        }
+        let Interrupted { turn, kept } = left.unwrap_or_default();
+        let answer = kept.first().map(|written| written.id.clone());
+        let calls = open.iter().map(|open| open.call.clone()).collect();
+        self.tell(Event::TurnInterrupted { turn, answer, calls });
+        kept.iter().for_each(|written| self.tell_appended(written));
+        for open in open {
+            let message = result_message(&open.call, &open.name, &Outcome::failed(open.text()), self.engine.now());
+            self.append(Body::new("message", [("message", message)]))?;
+        }
+        Ok(())
+    }
+
+    /// Finds the calls of the last answer that have no result.
+    fn open_calls(&self) -> Result<Vec<Unanswered>, EngineError> {
+        if is_planted(Bug::LeaveCallsOpen) {
+            return Ok(Vec::new());
+        }
         let (mut started, mut results) = (HashSet::new(), HashSet::new());
         let mut calls = Vec::new();
         let log = self.session.log();
@@ -44,11 +68,6 @@ impl Running<'_> {
                 _ => {}
             }
         }
-        for open in unanswered(calls, &started, &results) {
-            let outcome = Outcome::failed(open.text());
-            let message = result_message(&open.call, &open.name, &outcome, self.engine.now());
-            self.append(Body::new("message", [("message", message)]))?;
-        }
-        Ok(())
+        Ok(unanswered(calls, &started, &results))
     }
 }

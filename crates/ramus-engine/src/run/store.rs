@@ -3,13 +3,13 @@
 use ramus_agent::{Outcome, Store};
 use ramus_model::delta::{Answering, Called, Ending};
 use ramus_model::usage::Tokens;
-use ramus_model::{Body, Draft};
+use ramus_model::{Body, Draft, Seq};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{Running, TurnResult};
 use crate::error::EngineError;
-use crate::verb::append::Cursor;
+use crate::verb::append::{Cursor, Written};
 use crate::verb::say::Say;
 
 /// That a call starts. Without a result behind it, it may or may not have taken effect.
@@ -19,12 +19,14 @@ pub(super) const STARTED: &str = "ramus.started";
 const TURN: &str = "ramus.turn";
 
 impl Running<'_> {
-    pub(super) fn store(&mut self, what: Store) -> Result<(), EngineError> {
+    /// Stores something and returns where it is; none when there was nothing worth storing.
+    pub(super) fn store(&mut self, what: Store) -> Result<Option<Seq>, EngineError> {
         match what {
             Store::Prompt(text) => {
-                let written = self.engine.say(self.session, Say::user(text))?;
-                self.last = Some(written.id);
-                Ok(())
+                // They belong to what is said first; what is said meanwhile has none.
+                let pictures = std::mem::take(&mut self.run.pictures);
+                let written = self.engine.say(self.session, Say::user(text).with_pictures(pictures))?;
+                Ok(Some(self.take_in(&written)))
             }
             Store::Answer(answer, ending) => self.store_answer(&answer, &ending),
             Store::Started(call) => {
@@ -33,15 +35,18 @@ impl Running<'_> {
             }
             Store::Result(call, outcome) => {
                 let message = result_message(&call.id, &call.name, &outcome, self.engine.now());
-                self.append(Body::new("message", [("message", message)]))
+                let seq = self.append(Body::new("message", [("message", message)]))?;
+                self.store_artifacts(&call, &outcome)?;
+                Ok(seq)
             }
         }
     }
 
     /// An answer of which nothing came and that nobody needs to know about is not stored.
-    fn store_answer(&mut self, answer: &Answering, ending: &Ending) -> Result<(), EngineError> {
+    fn store_answer(&mut self, answer: &Answering, ending: &Ending) -> Result<Option<Seq>, EngineError> {
         if answer.is_empty() && *ending == Ending::Cancelled {
-            return Ok(());
+            self.close_journal();
+            return Ok(None);
         }
         let price = self.run.prices.price(self.model());
         let usage = answer.usage();
@@ -50,34 +55,45 @@ impl Running<'_> {
         self.spent.push(usage);
         let api = self.run.model.provider.api();
         let message = answer.message(self.model(), api, price, ending, self.engine.now());
-        self.append(Body::new("message", [("message", message)]))
+        let mut draft = Draft::new(Body::new("message", [("message", message)]));
+        // The journal names the entry, so whoever finds both knows that they are the same.
+        let log = self.session.log();
+        draft.id = self.journal.answer().filter(|id| log.seq_of(id.as_str()).is_none()).cloned();
+        let seq = self.append_draft(draft)?;
+        self.close_journal();
+        Ok(seq)
     }
 
-    pub(super) fn store_end(&mut self, result: &TurnResult) -> Result<(), EngineError> {
+    /// Notes that the turn ended.
+    pub(super) fn store_end(&mut self, result: &TurnResult) -> Result<Option<Seq>, EngineError> {
         let Tokens { input, output, cache_read, cache_write } = result.usage;
         let data = json!({
             "end": result.finish_reason(),
             "usage": {"input": input, "output": output, "cache_read": cache_read, "cache_write": cache_write},
             "cost_micros": result.cost_micros,
         });
-        let last = self.last.clone();
-        self.append(Body::new("custom", [("customType", Value::from(TURN)), ("data", data)]))?;
-        // What a turn ended with is what was said last, not the note that it ended.
-        self.last = last;
-        Ok(())
+        self.append(Body::new("custom", [("customType", Value::from(TURN)), ("data", data)]))
     }
 
-    pub(super) fn append(&mut self, body: Body) -> Result<(), EngineError> {
-        let appended = self.engine.append(self.session, &[Draft::new(body)], &Cursor::Leaf)?;
-        if let Some(written) = appended.entries.into_iter().next() {
-            self.last = Some(written.id);
-        }
-        Ok(())
+    pub(super) fn append(&mut self, body: Body) -> Result<Option<Seq>, EngineError> {
+        self.append_draft(Draft::new(body))
+    }
+
+    fn append_draft(&mut self, draft: Draft) -> Result<Option<Seq>, EngineError> {
+        let appended = self.engine.append(self.session, &[draft], &Cursor::Leaf)?;
+        Ok(appended.entries.first().map(|written| self.take_in(written)))
+    }
+
+    /// Takes note of an entry that was appended.
+    pub(super) fn take_in(&mut self, written: &Written) -> Seq {
+        self.last = Some(written.id.clone());
+        self.tell_appended(written);
+        written.seq
     }
 }
 
 /// A result as a message.
-pub(super) fn result_message(call: &str, name: &str, outcome: &Outcome, now: i64) -> Value {
+pub(crate) fn result_message(call: &str, name: &str, outcome: &Outcome, now: i64) -> Value {
     let mut message = json!({
         "role": "toolResult", "toolCallId": call, "toolName": name,
         "content": outcome.content, "isError": outcome.is_error, "timestamp": now,

@@ -6,15 +6,27 @@ use ramus_model::budget::Keep;
 use ramus_model::context::provider::{Outgoing, Speaker, text_part};
 use ramus_model::delta::{Answering, Finish};
 use ramus_model::request::{Request, Thinking};
+use ramus_provider::Resolved;
 
-use super::{Message, Next, Running};
+use super::inbox::Message;
+use super::{Next, Running};
+use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::settings::Settings;
+use crate::verb::append::Written;
 use crate::verb::compact::{Compact, Prepared, Transcript};
 
-const INSTRUCTIONS: &str = "You write summaries of conversations between a person and a coding agent, for the agent itself: \
-it will go on with nothing else to remember by. Do not go on with the conversation, do not answer what is asked in it, do not \
-call tools. Write only the summary, under these headings: Goal, Constraints and preferences, Done, In progress, Decisions, \
-Next steps, What must not be forgotten. Name files, functions, commands, errors and numbers exactly.";
+/// The agent that writes summaries.
+const AGENT: &str = "compaction";
+
+/// Who writes summaries, and how.
+#[derive(Clone, Debug)]
+pub struct Summariser {
+    /// The model that is asked; none for the one that answers.
+    pub model: Option<Resolved>,
+    /// What it is told about itself.
+    pub prompt: String,
+}
 
 /// The most tokens of a summary.
 const LENGTH: u64 = 8_000;
@@ -22,6 +34,15 @@ const LENGTH: u64 = 8_000;
 /// How a path is compacted when it fills a window.
 pub(super) fn how(window: Option<u64>) -> Compact {
     Compact { keep: Keep::Tokens(window.map_or(20_000, |window| (window / 4).min(20_000))), force: true }
+}
+
+impl Engine {
+    /// Chooses who writes summaries when a window fills up.
+    #[must_use]
+    pub fn with_summariser(mut self, summariser: Summariser) -> Self {
+        self.summariser = Some(summariser);
+        self
+    }
 }
 
 impl Running<'_> {
@@ -33,15 +54,20 @@ impl Running<'_> {
         let transcript = prepared.transcript(self.session)?;
         let previous = prepared.previous.clone();
         self.compaction = Some(prepared);
-        let provider = std::sync::Arc::clone(&self.run.model.provider);
-        let model = self.model().clone();
+        let summariser = self.engine.summariser.as_ref();
+        let Resolved { provider, model } =
+            summariser.and_then(|summariser| summariser.model.as_ref()).unwrap_or(&self.run.model).clone();
+        let instructions = match summariser {
+            Some(summariser) => summariser.prompt.clone(),
+            None => Settings::defaults()?.agent(AGENT)?.prompt,
+        };
         let inbox = self.inbox.clone();
         self.asking = Some(self.runtime.spawn(async move {
             let mut summary = String::new();
             for text in questions(&transcript, previous.as_deref()) {
                 let request = Request {
                     model: model.clone(),
-                    system: INSTRUCTIONS.to_owned(),
+                    system: instructions.clone(),
                     messages: vec![Outgoing {
                         entry: None,
                         speaker: Speaker::User,
@@ -58,19 +84,23 @@ impl Running<'_> {
                 while let Some(piece) = stream.next().await {
                     match piece {
                         Ok(delta) => answer.take(delta),
-                        Err(error) => return drop(inbox.0.send(Message::Summary(Err(error.to_string())))),
+                        Err(error) => {
+                            inbox.post(Message::Summary(Err(error.to_string())));
+                            return;
+                        }
                     }
                 }
                 // A summary that was cut off would leave out what came last.
                 if answer.finish() == Some(&Finish::Length) || answer.text().trim().is_empty() {
-                    return drop(inbox.0.send(Message::Summary(Err("the summary is not complete".into()))));
+                    inbox.post(Message::Summary(Err("the summary is not complete".into())));
+                    return;
                 }
                 if !summary.is_empty() {
                     summary.push_str("\n\n---\n\n**Turn Context (split turn):**\n\n");
                 }
                 summary.push_str(answer.text().trim());
             }
-            let _ = inbox.0.send(Message::Summary(Ok(summary)));
+            inbox.post(Message::Summary(Ok(summary)));
         }));
         Ok(Next::Nothing)
     }
@@ -86,7 +116,15 @@ impl Running<'_> {
     }
 
     fn write_summary(&mut self, prepared: &Prepared, text: &str) -> Result<(), String> {
-        self.engine.compact(self.session, prepared, text).map(drop).map_err(|error| error.to_string())
+        let compacted = self.engine.compact(self.session, prepared, text).map_err(|error| error.to_string())?;
+        if let Some((id, seq)) =
+            compacted.entry.and_then(|id| Some((id.clone(), self.session.log().seq_of(id.as_str())?)))
+        {
+            let parent = self.session.log().record(seq).and_then(|record| record.parent());
+            let parent = parent.map(|parent| self.session.entry_id(parent));
+            self.tell_appended(&Written { id, seq, parent });
+        }
+        Ok(())
     }
 }
 

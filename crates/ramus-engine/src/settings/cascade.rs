@@ -1,10 +1,11 @@
-//! Which model and which provider: the call, the path, the user's settings, the defaults. Absent means ask the next.
+//! Which model and which provider: the call, the path, the agent, the user's settings, the defaults. Absent means ask the
+//! next.
 
 use std::fmt;
 
 use ramus_model::context::State;
 
-use super::{Layer, Settings};
+use super::{Agent, Layer, Settings};
 
 /// Where a choice comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum Source {
     Call,
     /// The last change, or answer, on the path.
     Path,
+    /// The agent's definition.
+    Agent,
     /// A setting.
     Setting(Layer),
 }
@@ -22,6 +25,7 @@ impl fmt::Display for Source {
         match self {
             Self::Call => f.write_str("call"),
             Self::Path => f.write_str("path"),
+            Self::Agent => f.write_str("agent"),
             Self::Setting(layer) => write!(f, "setting ({layer})"),
         }
     }
@@ -46,6 +50,23 @@ pub fn resolve_model(call: Option<&str>, state: &State, role: &str, settings: &S
         return found(model, Source::Path);
     }
     settings.value("default_model").and_then(|(model, layer)| found(model, Source::Setting(layer)))
+}
+
+/// Chooses the model of an agent: as [`resolve_model`] does, but with what the agent says in front of the settings. An agent
+/// that only now takes over, `takes_over`, goes by its own model before the one of whoever was there before.
+pub fn choose_model(
+    call: Option<&str>,
+    state: &State,
+    agent: &Agent,
+    takes_over: bool,
+    settings: &Settings,
+) -> Option<Resolved> {
+    let own = agent.model.as_ref().map(|model| Resolved { value: model.clone(), source: Source::Agent });
+    match resolve_model(call, state, "default", settings) {
+        Some(found) if found.source == Source::Call => Some(found),
+        Some(found) if found.source == Source::Path && !(takes_over && own.is_some()) => Some(found),
+        found => own.or(found),
+    }
 }
 
 /// Chooses the provider: named by the call, part of the model, or a setting.

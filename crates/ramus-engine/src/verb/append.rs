@@ -69,6 +69,7 @@ impl Engine {
             return Ok(requests.iter().map(|_| Ok(Appended::default())).collect());
         }
         self.make_writable(session)?;
+        self.keep_what_was_left(session);
         let mut blobs = Vec::new();
         let mut smaller = Vec::with_capacity(requests.len());
         for (drafts, cursor) in requests {

@@ -7,9 +7,12 @@ mod files;
 mod plain;
 mod transcript;
 
+use std::sync::Arc;
+
 use ramus_model::budget::{self, Keep, Plan, Weighed, What};
 use ramus_model::json::Raw;
-use ramus_model::{Body, Draft, EntryId, Kind, Seq, tokens};
+use ramus_model::tokens::{self, Counter};
+use ramus_model::{Body, Draft, EntryId, Seq};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -38,7 +41,7 @@ impl Default for Compact {
 }
 
 /// A compaction that can be made.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Prepared {
     path: Vec<Weighed>,
     plan: Plan,
@@ -54,6 +57,7 @@ pub struct Prepared {
     estimate_before: u64,
     estimate_kept: u64,
     messages_kept: usize,
+    counter: Arc<dyn Counter>,
 }
 
 /// What a compaction did, or would do.
@@ -78,24 +82,26 @@ impl Engine {
         let context = session.context(leaf)?;
         let lines = session.lines();
         let path = session.log().path(leaf);
-        let weighed = budget::weigh(session.log(), &path, &lines)?;
-        let (start, previous) = session.last_summary(&weighed, context.compacted_by)?;
+        let weighed = budget::weigh(session.log(), &path, &lines, &*self.counter)?;
+        let start = budget::start(session.log(), &path, context.compacted_by, &lines)?;
+        let previous = context.compacted_by.map(|last| session.summary_of(last)).transpose()?.flatten();
         let plan = budget::plan(&weighed, start, how.keep).or_else(|| {
             let messages = weighed.iter().skip(start).filter(|entry| is_message(entry.what)).count();
             (how.force && messages > 2).then(|| budget::plan(&weighed, start, Keep::Messages(2))).flatten()
         });
         let Some(plan) = plan else { return Ok(None) };
         let kept = weighed.get(plan.first_kept..).unwrap_or_default();
-        let old_summary = previous.as_deref().map_or(0, estimate_text);
+        let old_summary = previous.as_deref().map_or(0, |text| self.counter.count(&[text]));
         let files = session.files_of(&weighed, &plan, context.compacted_by)?;
         Ok(Some(Prepared {
             leaf,
             previous,
             files,
-            tokens_before: tokens::of_context(session.log(), &context, &lines)?,
+            tokens_before: tokens::count_context(session.log(), &context, &lines, &*self.counter)?,
             messages_before: context.items.len(),
             estimate_before: weighed.iter().skip(start).map(|entry| entry.tokens).sum::<u64>() + old_summary,
             estimate_kept: kept.iter().map(|entry| entry.tokens).sum(),
+            counter: Arc::clone(&self.counter),
             messages_kept: kept.iter().filter(|entry| is_message(entry.what)).count(),
             path: weighed,
             plan,
@@ -128,7 +134,7 @@ impl Engine {
 impl Prepared {
     /// Says what a compaction with this summary comes to. One that makes nothing shorter is refused.
     pub fn outcome(&self, session: &Session, summary: String) -> Result<Compacted, EngineError> {
-        let after = self.estimate_kept + estimate_text(&summary);
+        let after = self.estimate_kept + self.counter.count(&[&summary]);
         if after >= self.estimate_before {
             return Err(EngineError::Conflict(format!(
                 "the summary would not make the context shorter: {} tokens before, {after} after",
@@ -157,28 +163,15 @@ impl Prepared {
 }
 
 impl Session {
-    /// Where on a path the next compaction starts, and what the last one said.
-    fn last_summary(&self, path: &[Weighed], last: Option<Seq>) -> Result<(usize, Option<String>), EngineError> {
-        let is_reset =
-            |entry: &Weighed| self.log().record(entry.seq).is_some_and(|record| record.kind == Kind::ResetBoundary);
-        let after_reset = path.iter().rposition(is_reset).map_or(0, |at| at + 1);
-        let Some(last) = last else { return Ok((after_reset, None)) };
-        let line = self.line(last)?;
-        let raw = Raw::parse(&line);
-        let text = |name| raw.and_then(|raw| raw.field(name)).and_then(Raw::text);
-        let kept = text("firstKeptEntryId").and_then(|id| self.log().seq_of(&id));
-        let at = |seq: Option<Seq>| path.iter().position(|entry| Some(entry.seq) == seq);
-        let start = at(kept).or_else(|| at(Some(last)).map(|at| at + 1)).unwrap_or_default();
-        Ok((start.max(after_reset), text("summary").map(|text| text.into_owned())))
+    /// What a compaction says.
+    fn summary_of(&self, compaction: Seq) -> Result<Option<String>, EngineError> {
+        let line = self.line(compaction)?;
+        Ok(Raw::parse(&line).and_then(|raw| raw.field("summary")).and_then(Raw::text).map(|text| text.into_owned()))
     }
 }
 
 fn is_message(what: What) -> bool {
     !matches!(what, What::Other | What::Compaction)
-}
-
-fn estimate_text(text: &str) -> u64 {
-    (text.encode_utf16().count() as u64).div_ceil(4)
 }
 
 impl Compacted {

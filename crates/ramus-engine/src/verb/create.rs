@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use ramus_model::json::Raw;
+use ramus_model::permission::Rule;
 use ramus_model::{Body, CURRENT_VERSION, EntryId, Header, RamusHeader, SessionId};
 use ramus_store::{NewLog, Residence};
 use serde_json::Value;
@@ -12,6 +13,7 @@ use crate::error::EngineError;
 use crate::project;
 use crate::session::{Session, load};
 use crate::sidecar::Found;
+use crate::verb::permission::permission_body;
 
 /// What a new session starts with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +28,8 @@ pub struct NewSession {
     pub parent: Option<SessionId>,
     /// The owner; none for the default one.
     pub owner: Option<String>,
+    /// What its model may do, beside what settings say.
+    pub permission: Vec<Rule>,
 }
 
 impl Engine {
@@ -56,6 +60,7 @@ impl Engine {
             Some(model) => Some(model_body(&model)?),
             None => None,
         });
+        let bodies = bodies.chain(permission_body(&new.permission, &self.client));
         for body in bodies {
             let entry = new_entry_id(|id| last.as_ref().is_some_and(|last| last.as_str() == id));
             bytes.extend(body.to_line(&entry, last.as_ref(), &timestamp));

@@ -1,11 +1,10 @@
 //! `evict`: messages are left out of what a model is sent until enough tokens are free. They stay in the log: an entry says
 //! that they are left out, and going back to before it undoes it.
 
-use ramus_model::budget::{self, Weight};
-use ramus_model::context::Item;
-use ramus_model::json::Raw;
-use ramus_model::message::Message;
-use ramus_model::{Body, Draft, EntryId, Role, Seq, tokens};
+use ramus_model::blob::Restore;
+use ramus_model::budget;
+use ramus_model::context::provider;
+use ramus_model::{Body, Draft, EntryId, Seq};
 use serde_json::Value;
 
 use crate::engine::Engine;
@@ -35,7 +34,9 @@ impl Engine {
     /// Leaves messages out of the context of the leaf until `needed` tokens are free. What can be left out may be less; when
     /// it is nothing, that is an error.
     pub fn evict(&self, session: &mut Session, needed: u64, dry_run: bool) -> Result<Evicted, EngineError> {
-        let weights = session.weights()?;
+        let context = session.context(session.log().leaf())?;
+        let messages = provider::messages(session.log(), &context, &session.restored_lines(Restore::Texts))?;
+        let weights = budget::weights(session.log(), &messages, &*self.counter);
         let eviction = budget::evict(&weights.iter().map(|(_, weight)| *weight).collect::<Vec<_>>(), needed);
         let seqs: Vec<Seq> =
             eviction.removed.iter().filter_map(|at| weights.get(*at).and_then(|(seq, _)| *seq)).collect();
@@ -51,25 +52,5 @@ impl Engine {
             self.append(session, &entries.iter().map(edit).collect::<Vec<_>>(), &Cursor::Leaf)?;
         }
         Ok(Evicted { entries, freed: eviction.freed, needed })
-    }
-}
-
-impl Session {
-    /// The messages of the context with what they weigh. What is no message entry cannot be left out and counts as a system
-    /// message does.
-    fn weights(&self) -> Result<Vec<(Option<Seq>, Weight)>, EngineError> {
-        let context = self.context(self.log().leaf())?;
-        let mut weights = Vec::with_capacity(context.items.len());
-        for item in context.items {
-            let seq = item.seq();
-            let line = self.line(seq)?;
-            let tokens = Raw::parse(&line).and_then(Message::of_entry).map_or(0, |message| tokens::estimate(&message));
-            let role = self.log().record(seq).map_or(Role::System, |record| record.role);
-            weights.push(match item {
-                Item::Message(_) | Item::Edited { .. } if role != Role::Other => (Some(seq), Weight { role, tokens }),
-                _ => (None, Weight { role: Role::System, tokens }),
-            });
-        }
-        Ok(weights)
     }
 }

@@ -14,6 +14,7 @@ use crate::project;
 use crate::session::{MAX_FORK_DEPTH, Session, find, load};
 use crate::verb::branch::branch_target;
 use crate::verb::create::{check_title, engine_version, new_entry_id, new_session_id, title_body};
+use crate::verb::permission::permission_body;
 
 /// What a fork is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,6 +81,11 @@ impl Engine {
         }
         let named = new_entry_id(|id| origin.log().seq_of(id).is_some());
         bytes.extend(title_body(&title).to_line(&named, Some(&entry_id), &timestamp));
+        // What was said yes to was said to the origin; what was forbidden stays forbidden.
+        if let Some(body) = permission_body(&origin.strict_rules()?, &self.client) {
+            let named = new_entry_id(|id| id == named.as_str() || origin.log().seq_of(id).is_some());
+            bytes.extend(body.to_line(&named, Some(&entry_id), &timestamp));
+        }
         let placement = if has_answer_on(origin, entry) { Placement::Published } else { Placement::Draft };
         let new = NewLog { id: header.id.clone(), cwd: &header.cwd, timestamp: &timestamp, placement };
         let _forks = self.store.hold_forks(Hold::Shared)?;

@@ -69,6 +69,8 @@ pub struct SessionInfo {
     pub starred: bool,
     /// Free metadata.
     pub metadata: Map<String, Value>,
+    /// What its model may do beside what settings say, as it is stored.
+    pub permission: Value,
     /// The workspace it works in.
     pub workspace: Workspace,
     /// The state of that workspace.
@@ -191,6 +193,7 @@ impl Session {
             tags: self.tags(),
             starred: self.starred(),
             metadata: self.metadata(),
+            permission: self.stored_rules(),
             workspace: self.workspace(),
             git: self.git_state(),
             damaged: self.log().is_damaged(),

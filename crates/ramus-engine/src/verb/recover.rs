@@ -28,6 +28,7 @@ impl Engine {
             session.reload()?;
         }
         self.make_writable(session)?;
+        self.keep_what_was_left(session);
         Ok(session.recovery())
     }
 

@@ -8,24 +8,42 @@ use crate::error::EngineError;
 use crate::session::Session;
 use crate::verb::append::{Cursor, Written};
 
-/// A text to say.
+/// A picture that is said along with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// The bytes, in base64.
+    pub data: String,
+    /// What kind of picture it is, such as `image/png`.
+    pub kind: String,
+}
+
+/// A text to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Say {
     /// The role: `user`, `assistant` or `system`.
     pub role: String,
     /// The text.
     pub text: String,
+    /// Pictures behind it.
+    pub pictures: Vec<Picture>,
 }
 
 impl Say {
     /// What a person says.
     pub fn user(text: impl Into<String>) -> Self {
-        Self { role: "user".into(), text: text.into() }
+        Self { role: "user".into(), text: text.into(), pictures: Vec::new() }
     }
 
     /// What a model says.
     pub fn assistant(text: impl Into<String>) -> Self {
-        Self { role: "assistant".into(), text: text.into() }
+        Self { role: "assistant".into(), text: text.into(), pictures: Vec::new() }
+    }
+
+    /// Adds pictures.
+    #[must_use]
+    pub fn with_pictures(mut self, pictures: Vec<Picture>) -> Self {
+        self.pictures.extend(pictures);
+        self
     }
 }
 
@@ -50,7 +68,9 @@ impl Engine {
     /// A message with every member the programs that share this format rely on.
     fn text_message(&self, say: &Say, model: Option<&str>) -> Value {
         let now = self.now();
-        let content = json!([{"type": "text", "text": say.text}]);
+        let mut content = vec![json!({"type": "text", "text": say.text})];
+        let picture = |picture: &Picture| json!({"type": "image", "data": picture.data, "mimeType": picture.kind});
+        content.extend(say.pictures.iter().map(picture));
         if say.role != "assistant" {
             return json!({"role": say.role, "content": content, "timestamp": now});
         }

@@ -57,6 +57,7 @@ impl World {
             model: (a % 2 == 1).then(|| "demo/small".to_owned()),
             parent: self.store.list().unwrap().first().filter(|_| b.is_multiple_of(3)).map(|at| at.id.clone()),
             owner: (b % 4 == 1).then(|| "ada".to_owned()),
+            permission: Vec::new(),
         };
         self.engine.create(new).unwrap();
     }

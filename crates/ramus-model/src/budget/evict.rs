@@ -6,7 +6,11 @@
 
 use std::ops::Range;
 
-use crate::kind::Role;
+use crate::context::provider::{Outgoing, Speaker};
+use crate::id::Seq;
+use crate::kind::{Kind, Role};
+use crate::log::Log;
+use crate::tokens::{self, Counter};
 
 /// A message as eviction sees it. A result belongs to the answer before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +40,22 @@ impl Eviction {
             }
         }
     }
+}
+
+/// Weighs messages as they are sent, where results stand behind their calls, and names those that can be left out. What is
+/// no message entry cannot be, and counts as a system message does.
+pub fn weights(log: &Log, messages: &[Outgoing], counter: &dyn Counter) -> Vec<(Option<Seq>, Weight)> {
+    let weight = |message: &Outgoing| {
+        let record = message.entry.and_then(|seq| log.record(seq)).filter(|record| record.kind == Kind::Message);
+        let role = match (&message.speaker, record) {
+            (Speaker::Tool(_), _) => Role::ToolResult,
+            (_, Some(record)) => record.role,
+            (_, None) => Role::System,
+        };
+        let tokens = tokens::of_parts(&message.parts, counter);
+        (message.entry.filter(|_| record.is_some()), Weight { role, tokens })
+    };
+    messages.iter().map(weight).collect()
 }
 
 /// Chooses messages to leave out until `need` tokens are free. What can be left out may be less than that.

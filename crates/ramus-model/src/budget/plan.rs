@@ -1,6 +1,7 @@
 //! Planning a compaction: which entries of a path are summarised, and from which one on they are kept.
 //!
-//! The cut is never before the result of a tool, so calls and results stay together. When it falls into a turn, the part
+//! The cut is never before the result of a tool, and never between a call and a result that came late, so calls and results
+//! stay together. When it falls into a turn, the part
 //! of the turn before it is summarised apart: what is kept would not be understood without it.
 
 use std::ops::Range;
@@ -58,8 +59,10 @@ pub fn plan(path: &[Weighed], start: usize, keep: Keep) -> Option<Plan> {
 /// Finds the first message that is kept.
 fn cut(path: &[Weighed], start: usize, keep: Keep) -> Option<usize> {
     let is_message = |what: What| !matches!(what, What::Other | What::Compaction);
+    let waiting = waiting(path);
     let may_cut = |at: &usize| {
         path.get(*at).is_some_and(|entry| matches!(entry.what, What::Start | What::Answer | What::Message))
+            && waiting.get(*at) == Some(&0)
     };
     let first = (start..path.len()).find(may_cut)?;
     let mut reached = None;
@@ -80,4 +83,22 @@ fn cut(path: &[Weighed], start: usize, keep: Keep) -> Option<usize> {
         None => Some(first),
         Some(at) => (at..path.len()).find(may_cut).or_else(|| (start..at).rev().find(may_cut)),
     }
+}
+
+/// How many calls that came before each entry still wait for a result that comes at it or behind it.
+fn waiting(path: &[Weighed]) -> Vec<i64> {
+    let mut changes = vec![0_i64; path.len() + 2];
+    for (at, call) in path.iter().enumerate().filter_map(|(at, entry)| Some((at, entry.call?))) {
+        for (at, change) in [(call + 1, 1), (at + 1, -1)] {
+            if let Some(place) = changes.get_mut(at) {
+                *place += change;
+            }
+        }
+    }
+    let mut open = 0;
+    changes.iter_mut().for_each(|change| {
+        open += *change;
+        *change = open;
+    });
+    changes
 }

@@ -1,12 +1,14 @@
-//! What the entries of a path weigh.
+//! What the entries of a path weigh, and which of them belong together.
 
-use crate::context::body;
+use hashbrown::HashMap;
+
+use crate::context::{body, first_kept};
 use crate::id::Seq;
 use crate::json::Raw;
 use crate::kind::{Kind, Role};
 use crate::log::{Lines, Log};
-use crate::message::Message;
-use crate::tokens;
+use crate::message::{Message, Part};
+use crate::tokens::{self, Counter};
 
 /// What an entry of a path is to a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,25 +34,54 @@ pub struct Weighed {
     pub seq: Seq,
     /// What it is.
     pub what: What,
-    /// Its tokens, estimated at four characters each.
+    /// Its tokens.
     pub tokens: u64,
+    /// For a result, the place of the answer that asked for it.
+    pub call: Option<usize>,
 }
 
 /// Weighs the entries of a path.
-pub fn weigh<L: Lines + ?Sized>(log: &Log, path: &[Seq], lines: &L) -> Result<Vec<Weighed>, L::Error> {
+pub fn weigh<L: Lines + ?Sized>(
+    log: &Log,
+    path: &[Seq],
+    lines: &L,
+    counter: &dyn Counter,
+) -> Result<Vec<Weighed>, L::Error> {
     let mut weighed = Vec::with_capacity(path.len());
-    for seq in path {
+    let mut open = HashMap::new();
+    for (at, seq) in path.iter().enumerate() {
         let what = log.record(*seq).map_or(What::Other, |record| what(record.kind, record.role));
-        let tokens = match what {
-            What::Other | What::Compaction => 0,
-            _ => {
-                let line = body(log, *seq, lines)?;
-                Raw::parse(&line).and_then(Message::of_entry).map_or(0, |message| tokens::estimate(&message))
+        let mut entry = Weighed { seq: *seq, what, tokens: 0, call: None };
+        if !matches!(what, What::Other | What::Compaction) {
+            let line = body(log, *seq, lines)?;
+            if let Some(message) = Raw::parse(&line).and_then(Message::of_entry) {
+                entry.tokens = tokens::count(&message, counter);
+                entry.call = message.result.as_ref().and_then(|result| open.remove(&result.call));
+                open.extend(message.calls().filter_map(Part::call_id).map(|id| (id.to_owned(), at)));
             }
-        };
-        weighed.push(Weighed { seq: *seq, what, tokens });
+        }
+        weighed.push(entry);
     }
     Ok(weighed)
+}
+
+/// Returns where on a path the next compaction starts: at what the last one kept, and never before a reset.
+pub fn start<L: Lines + ?Sized>(
+    log: &Log,
+    path: &[Seq],
+    compacted_by: Option<Seq>,
+    lines: &L,
+) -> Result<usize, L::Error> {
+    let is_reset = |seq: &Seq| log.record(*seq).is_some_and(|record| record.kind == Kind::ResetBoundary);
+    let after_reset = path.iter().rposition(is_reset).map_or(0, |at| at + 1);
+    let Some(last) = compacted_by else { return Ok(after_reset) };
+    let line = body(log, last, lines)?;
+    let kept = Raw::parse(&line).and_then(|compaction| first_kept(log, compaction));
+    let place = |seq: Option<Seq>| path.iter().position(|known| Some(*known) == seq);
+    let last = place(Some(last));
+    // What a compaction keeps stands in front of it; anything else it names is nothing.
+    let kept = place(kept).filter(|kept| last.is_some_and(|last| *kept < last));
+    Ok(kept.or_else(|| last.map(|at| at + 1)).unwrap_or_default().max(after_reset))
 }
 
 fn what(kind: Kind, role: Role) -> What {

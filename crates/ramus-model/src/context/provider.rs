@@ -1,23 +1,29 @@
 //! The provider dialect: a history every provider accepts.
 //!
-//! Postconditions, whatever the log holds: system messages first; every tool call has exactly one result, directly behind
-//! its message and in call order (missing ones are closed with an error result); no result without its call; no empty
-//! message; no entry twice. Parts are passed on as they are stored. Repairing a repaired history changes nothing.
+//! Postconditions, whatever the log holds: system messages first; no two calls with one id; every call has exactly one
+//! result, directly behind its message and in call order (missing ones are closed with an error result); no result without
+//! its call; no empty message, and no part that its speaker cannot have; no entry twice. Parts are passed on as they are
+//! stored. Making a history of such a history changes nothing.
 
-use std::collections::{HashSet, VecDeque};
+mod parts;
+mod repair;
 
-use hashbrown::HashMap;
+pub use repair::repair;
 
 use super::{Context, Item, body, render};
 use crate::id::Seq;
-use crate::json::{Raw, Shape, quote};
+use crate::json::{Raw, quote};
 use crate::kind::Role;
 use crate::log::{Lines, Log};
 use crate::message::ToolResult;
 use crate::usage::ModelName;
+use parts::Pictures;
 
 /// What a call without a result is answered with.
 pub const MISSING_RESULT: &str = "[Error: tool result missing]";
+
+/// What a tool that said nothing is taken to have said.
+pub const NO_OUTPUT: &str = "(no output)";
 
 const SUMMARY_INTRO: &str = "What happened earlier in this conversation, summarised:\n\n<summary>\n";
 const BRANCH_INTRO: &str = "Another line of work was followed from here and left again. Its summary:\n\n<summary>\n";
@@ -88,92 +94,30 @@ fn outgoing<L: Lines + ?Sized>(log: &Log, item: Item, lines: &L) -> Result<Optio
 
 /// Turns a version 3 message into an outgoing one; none when it is not for the model.
 fn speak(message: Raw<'_>, entry: Option<Seq>) -> Option<Outgoing> {
-    let text = |name| message.field(name).and_then(Raw::text).unwrap_or_default();
+    let message = message.object()?;
+    let text = |name| message.text(name).unwrap_or_default();
     let role = text("role");
     if message.field("excludeFromContext").and_then(Raw::flag) == Some(true) {
         return None;
     }
-    let parts = match message.field("content") {
-        Some(content) if content.shape() == Shape::Text => vec![text_part(&text("content"))],
-        Some(content) => content.items().map(|part| part.bytes().to_vec()).collect(),
-        None => Vec::new(),
-    };
+    let content = message.field("content");
     let (speaker, parts) = match Role::from_wire(role.as_bytes()) {
-        Role::System => (Speaker::System, parts),
+        Role::System => (Speaker::System, parts::shown(content, Pictures::Described)),
         Role::Assistant => {
-            let (parts, calls) = sort_out_calls(parts);
+            let (parts, calls) = parts::answered(content);
             (Speaker::Assistant(calls), parts)
         }
-        Role::ToolResult => (Speaker::Tool(ToolResult::read(&message.object()?)), parts),
+        Role::ToolResult => (Speaker::Tool(ToolResult::read(&message)), parts::shown(content, Pictures::Shown)),
         Role::BashExecution => {
             let ran = format!("Ran `{}`\n```\n{}\n```", text("command"), text("output"));
             (Speaker::User, vec![text_part(&ran)])
         }
-        Role::User | Role::Custom => (Speaker::User, parts),
+        Role::User | Role::Custom => (Speaker::User, parts::shown(content, Pictures::Shown)),
         Role::Other => return None,
     };
     let by = matches!(speaker, Speaker::Assistant(_))
         .then(|| ModelName { provider: text("provider").into_owned(), model: text("model").into_owned() });
     Some(Outgoing { entry, speaker, parts, by })
-}
-
-/// Drops calls that cannot be answered (no id or no name) or repeat an id, and empty text, which providers refuse.
-fn sort_out_calls(parts: Vec<Vec<u8>>) -> (Vec<Vec<u8>>, Vec<Call>) {
-    let mut calls: Vec<Call> = Vec::new();
-    let mut known = HashSet::new();
-    let mut kept = Vec::with_capacity(parts.len());
-    for part in parts {
-        let raw = Raw::parse(&part);
-        let text = |name| raw.and_then(|raw| raw.field(name)).and_then(Raw::text).unwrap_or_default();
-        if matches!(&*text("type"), "toolCall" | "tool_use") {
-            let (id, name) = (text("id").into_owned(), text("name").into_owned());
-            if id.is_empty() || name.is_empty() || !known.insert(id.clone()) {
-                continue;
-            }
-            calls.push(Call { id, name });
-        }
-        kept.push(part);
-    }
-    (kept, calls)
-}
-
-fn is_empty_text(part: &[u8]) -> bool {
-    let raw = Raw::parse(part);
-    let text = |name| raw.and_then(|raw| raw.field(name)).and_then(Raw::text);
-    text("type").as_deref() == Some("text") && text("text").is_none_or(|text| text.is_empty())
-}
-
-/// Brings messages into an order and completeness that every provider accepts.
-fn repair(messages: Vec<Outgoing>) -> Vec<Outgoing> {
-    let mut results: HashMap<String, VecDeque<Outgoing>> = HashMap::new();
-    let (mut systems, mut others) = (Vec::new(), Vec::new());
-    for mut message in messages {
-        message.parts.retain(|part| !is_empty_text(part));
-        match &message.speaker {
-            Speaker::Tool(result) => results.entry(result.call.clone()).or_default().push_back(message),
-            _ if message.parts.is_empty() => {}
-            Speaker::System => systems.push(message),
-            _ => others.push(message),
-        }
-    }
-    let mut repaired = systems;
-    for message in others {
-        let calls = match &message.speaker {
-            Speaker::Assistant(calls) => calls.clone(),
-            _ => Vec::new(),
-        };
-        repaired.push(message);
-        for call in calls {
-            let found = results.get_mut(&call.id).and_then(VecDeque::pop_front);
-            repaired.push(found.unwrap_or_else(|| missing_result(call)));
-        }
-    }
-    repaired
-}
-
-fn missing_result(call: Call) -> Outgoing {
-    let result = ToolResult { call: call.id, name: call.name, is_error: true };
-    Outgoing { entry: None, speaker: Speaker::Tool(result), parts: vec![text_part(MISSING_RESULT)], by: None }
 }
 
 /// Returns a part that says a text.

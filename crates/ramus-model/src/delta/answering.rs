@@ -49,7 +49,12 @@ pub enum Ending {
     Cancelled,
     /// Something went wrong, and what.
     Failed(String),
+    /// The process that listened was gone before it was complete.
+    Interrupted,
 }
+
+/// What the message of an answer that was interrupted says went wrong.
+pub const INTERRUPTED: &str = "Interrupted: the process ended before the answer was complete";
 
 impl Answering {
     /// Takes in a piece.
@@ -188,7 +193,7 @@ impl Answering {
     pub fn message(&self, asked: &ModelName, api: &str, price: Option<Price>, ending: &Ending, millis: i64) -> Value {
         let stop_reason = match ending {
             Ending::Whole => self.finish.as_ref().map_or("stop", Finish::stop_reason),
-            Ending::Cancelled => "aborted",
+            Ending::Cancelled | Ending::Interrupted => "aborted",
             Ending::Failed(_) => "error",
         };
         let mut message = json!({
@@ -203,6 +208,7 @@ impl Answering {
         });
         let reason = match (ending, &self.finish) {
             (Ending::Failed(reason), _) | (Ending::Whole, Some(Finish::Refused(reason))) => Some(reason.clone()),
+            (Ending::Interrupted, _) => Some(INTERRUPTED.to_owned()),
             _ => None,
         };
         if let Some(object) = message.as_object_mut() {

@@ -56,6 +56,33 @@ fn unescape_unicode<'a>(escape: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     rest
 }
 
+/// Says whether the inside of a string holds nothing that can be seen. Looks only as far as the first thing that can.
+pub(super) fn is_blank(mut inner: &[u8]) -> bool {
+    loop {
+        let (scalar, length) = match inner {
+            [] => return true,
+            [b'\\', b'n' | b't' | b'r' | b'f', ..] => (u32::from(b' '), 2),
+            [b'\\', b'u', ..] => (unit(inner), 6),
+            [b'\\', ..] => return false,
+            [ascii @ ..=0x7f, ..] => (u32::from(*ascii), 1),
+            other => match first_char(other) {
+                Some(first) => (u32::from(first), first.len_utf8()),
+                None => return false,
+            },
+        };
+        // Separators of files and records are white space to the servers that are written in Python.
+        let is_space = matches!(scalar, 0x1c..=0x1f) || char::from_u32(scalar).is_some_and(char::is_whitespace);
+        if !is_space {
+            return false;
+        }
+        inner = inner.get(length..).unwrap_or_default();
+    }
+}
+
+fn first_char(bytes: &[u8]) -> Option<char> {
+    (2..=4).find_map(|length| std::str::from_utf8(bytes.get(..length)?).ok()?.chars().next())
+}
+
 /// Reads the four digits of `\uXXXX`.
 fn unit(escape: &[u8]) -> u32 {
     let digits = escape.get(2..6).unwrap_or_default();

@@ -98,6 +98,12 @@ impl<'a> Raw<'a> {
         Some(text::decode(inner))
     }
 
+    /// Says whether this is a text of which nothing can be seen. Providers refuse such text.
+    pub fn is_blank(self) -> bool {
+        let inner = self.0.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+        inner.is_some_and(text::is_blank)
+    }
+
     /// Returns a non-negative integer; JavaScript spellings such as `1e3` or `5.0` count when they are whole.
     pub fn unsigned(self) -> Option<u64> {
         let spelled = std::str::from_utf8(self.0).ok()?;

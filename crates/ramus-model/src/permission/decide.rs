@@ -18,7 +18,8 @@ pub struct Question {
     pub subjects: Vec<String>,
     /// Other readings of the same call. Only rules that deny count for them.
     pub shades: Vec<String>,
-    /// Why it is not certain that the subjects are all there is. With a doubt the answer is `ask` at best.
+    /// Why it is not certain that the subjects are all there is. With a doubt the answer is `ask`
+    /// at best, unless everything is allowed.
     pub doubt: Option<String>,
 }
 
@@ -104,12 +105,28 @@ fn decide_alone(permissions: &Permissions, approvals: &[Approval], question: &Qu
         (Some(Decision { because: Because::Approved(approval), .. }), Some(_)) => {
             Decision { action: Action::Allow, because: Because::Approved(approval) }
         }
-        (Some(_) | None, Some(reason)) => match lift(&question.exact) {
-            Some(approval) => Decision { action: Action::Allow, because: Because::Approved(approval.clone()) },
-            None => Decision { action: Action::Ask, because: Because::Doubt(reason.clone()) },
-        },
+        (Some(_) | None, Some(reason)) => {
+            match (allows_all(permissions, &question.permission), lift(&question.exact)) {
+                (Some((layer, rule)), _) => {
+                    Decision { action: Action::Allow, because: Because::Rule(layer, rule.clone()) }
+                }
+                (None, Some(approval)) => {
+                    Decision { action: Action::Allow, because: Because::Approved(approval.clone()) }
+                }
+                (None, None) => Decision { action: Action::Ask, because: Because::Doubt(reason.clone()) },
+            }
+        }
         (None, None) => Decision { action: Action::Ask, because: Because::NoSubject },
     }
+}
+
+/// Finds the rule that allows everything of a permission, if it has the last word. Whatever a doubtful command does, that is
+/// allowed too; with any rule behind it that asks or denies, nobody knows whether the command is meant by that one.
+fn allows_all<'a>(permissions: &'a Permissions, permission: &str) -> Option<(Layer, &'a Rule)> {
+    let mut rules = permissions.rules().rev().filter(|(_, rule)| covers(&rule.permission, permission));
+    rules
+        .find(|(_, rule)| rule.action > Action::Allow || rule.pattern == "*")
+        .filter(|(_, rule)| rule.action == Action::Allow)
 }
 
 fn decide_subject<'a>(

@@ -97,7 +97,8 @@ fn path(text: &str) -> Vec<Weighed> {
         'C' => What::Compaction,
         _ => What::Other,
     };
-    let weighed = |(at, letter)| Weighed { seq: Seq::new(at as u32 + 1).unwrap(), what: what(letter), tokens: 10 };
+    let weighed =
+        |(at, letter)| Weighed { seq: Seq::new(at as u32 + 1).unwrap(), what: what(letter), tokens: 10, call: None };
     text.chars().enumerate().map(weighed).collect()
 }
 
@@ -110,6 +111,11 @@ fn a_cut_keeps_pairs_and_says_when_it_falls_into_a_turn() {
     // Never before a result.
     assert_eq!(cut("UAUATTTA", Keep::Tokens(20)), Some((7, Some(2..7))));
     assert_eq!(cut("UAUATTT", Keep::Tokens(20)), Some((3, Some(2..3))));
+    // Nor between a call and a result that comes late.
+    let mut late = path("UAUUATUA");
+    late[5].call = Some(1);
+    assert_eq!(plan(&late, 0, Keep::Messages(4)).unwrap().first_kept, 6);
+    assert_eq!(plan(&late, 0, Keep::Messages(2)).unwrap().first_kept, 6);
     // Changes belong to what follows them.
     assert_eq!(cut("UAxxUA", Keep::Messages(2)), Some((2, None)));
     // Nothing to do.

@@ -186,6 +186,46 @@ fn a_provider_gets_every_call_answered_once_and_in_order() {
     assert_eq!(results, [("a", "A", false), ("b", context::provider::MISSING_RESULT, true), ("c", "C", false)]);
 }
 
+/// Programs that number their calls anew in each turn use ids again. A turn that was interrupted must not be given the result
+/// of a later one, and no provider takes an id twice.
+#[test]
+fn ids_that_are_used_again_are_told_apart_and_results_go_to_the_last_call() {
+    let call = |path: &str| json!({"type": "toolCall", "id": "call_1", "name": "read", "arguments": {"path": path}});
+    let result = |text: &str| {
+        json!({"type": "message", "message": {"role": "toolResult", "toolCallId": "call_1", "toolName": "read",
+            "content": [{"type": "text", "text": text}], "isError": false}})
+    };
+    let bytes = session(&[
+        message("user", json!("one")),
+        message("assistant", json!([call("a"), {"type": "image", "data": "", "mimeType": "image/png"}])),
+        message("user", json!("two")),
+        message("assistant", json!([call("b")])),
+        result("B"),
+        result("B again"),
+        message("assistant", json!([call("c")])),
+        result(" \u{a0}"),
+    ]);
+    let log = Log::from_bytes(&bytes, Depth::Whole);
+    let Ok(context) = context::build(&log, log.leaf(), bytes.as_slice());
+    let Ok(messages) = context::provider::messages(&log, &context, bytes.as_slice());
+    let mut out = Vec::new();
+    context::provider::write(&messages, &mut out);
+    let sent: Vec<Value> = serde_json::from_slice(&out).unwrap();
+    let calls: Vec<_> =
+        sent.iter().filter(|m| m["role"] == "assistant").map(|m| m["content"][0]["id"].clone()).collect();
+    assert_eq!(calls, ["call_1", "call_1~2", "call_1~3"]);
+    assert_eq!(sent[1]["content"][1], json!({"type": "text", "text": "[A picture.]"}));
+    let results: Vec<_> = sent
+        .iter()
+        .filter(|m| m["role"] == "toolResult")
+        .map(|m| (m["toolCallId"].as_str().unwrap(), m["content"][0]["text"].as_str().unwrap()))
+        .collect();
+    let expected =
+        [("call_1", context::provider::MISSING_RESULT), ("call_1~2", "B"), ("call_1~3", context::provider::NO_OUTPUT)];
+    assert_eq!(results, expected);
+    assert_eq!(context::provider::repair(messages.clone()), messages);
+}
+
 #[test]
 fn tokens_trust_the_last_report_behind_the_compaction() {
     let answer = |total: u64, stop: &str| {

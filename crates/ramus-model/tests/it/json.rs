@@ -8,6 +8,17 @@ fn parses(text: &str) -> bool {
 }
 
 #[test]
+fn blank_is_what_nobody_sees() {
+    let is_blank = |text: &str| Raw::parse(text.as_bytes()).unwrap().is_blank();
+    for blank in [r#""""#, r#""  \n\t ""#, r#"" \u0020\u00a0\u001c""#, "\"\u{a0}\u{2028}\u{3000} \"", r#""\f\r""#] {
+        assert!(is_blank(blank), "{blank}");
+    }
+    for seen in [r#"" x""#, r#""\u00e9""#, r#""\\n""#, "\"\u{1f642}\"", r#""\ud83d""#, "\"\u{200b}\"", "null", "[]"] {
+        assert!(!is_blank(seen), "{seen}");
+    }
+}
+
+#[test]
 fn accepts_what_javascript_accepts_and_nothing_else() {
     for good in [
         "null",

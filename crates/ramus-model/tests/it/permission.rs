@@ -184,7 +184,7 @@ fn an_approval_is_bound_to_the_bytes_that_were_shown() {
 
 #[test]
 fn doubt_asks_at_best_and_only_its_bytes_can_be_approved() {
-    let permissions = Permissions::new().with(Layer::User, rules(&[("*", Action::Allow)]));
+    let permissions = Permissions::new().with(Layer::User, rules(&[("?*", Action::Allow)]));
     let unclear = Question { doubt: Some("a variable".into()), ..question("ls") };
     let decision = decide(&permissions, &[always("*")], &unclear);
     assert_eq!((decision.action, decision.because), (Action::Ask, Because::Doubt("a variable".into())));
@@ -195,6 +195,21 @@ fn doubt_asks_at_best_and_only_its_bytes_can_be_approved() {
     let shade = Question { shades: vec!["rm x".into()], ..question("/bin/rm x") };
     let denying = permissions.with(Layer::Session, rules(&[("rm *", Action::Deny)]));
     assert_eq!(decide(&denying, &[], &shade).action, Action::Deny);
+}
+
+#[test]
+fn who_allows_everything_allows_what_is_doubtful() {
+    let unclear = Question { doubt: Some("a variable".into()), ..question("ls") };
+    let judged = |rules: Vec<Rule>| decide(&Permissions::new().with(Layer::Session, rules), &[], &unclear).action;
+    assert_eq!(judged(rules(&[("rm *", Action::Ask), ("*", Action::Allow)])), Action::Allow);
+    // It may be what a later rule is about.
+    assert_eq!(judged(rules(&[("*", Action::Allow), ("rm *", Action::Deny)])), Action::Ask);
+    assert_eq!(judged(rules(&[("*", Action::Allow), ("rm *", Action::Ask)])), Action::Ask);
+    assert_eq!(judged(rules(&[("l*", Action::Allow)])), Action::Ask);
+    // A child that is allowed everything is still bound by its parent.
+    let all = Permissions::new().with(Layer::Session, rules(&[("*", Action::Allow)]));
+    let bound = all.child_of(&Permissions::new().with(Layer::User, rules(&[("ls", Action::Allow)])));
+    assert_eq!(decide(&bound, &[], &unclear).action, Action::Ask);
 }
 
 #[test]

@@ -13,6 +13,7 @@ const LONGEST_DELAY: u64 = 86_400_000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Script {
+    pub(super) title: Option<String>,
     pub(super) answers: Vec<Answer>,
 }
 

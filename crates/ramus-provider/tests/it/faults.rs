@@ -19,6 +19,7 @@ const DONE: &str = "data: [DONE]\n\n";
 fn providers(base: &str, idle: Duration) -> Providers {
     let settings = |base: String| Settings {
         base_url: Some(base),
+        key_variable: None,
         key: Some(Secret::new(KEY)),
         headers: vec![("x-team".into(), Secret::new("team-secret"))],
         api: None,

@@ -9,5 +9,5 @@ mod requests;
 mod resolve;
 mod scripted;
 mod server;
-mod speed;
 mod streams;
+mod tokens;

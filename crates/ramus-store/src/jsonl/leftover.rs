@@ -27,6 +27,8 @@ impl JsonlStore {
         let is_stale = |name: &str| !name.starts_with("p-") && !live.contains(name.trim_end_matches(".run"));
         let locks = self.root.join("locks");
         self.look_for(&locks, LeftoverKind::Lock, before, is_stale, &mut found)?;
+        let is_ownerless = |name: &str| !name.starts_with("p-") && !live.contains(name);
+        self.look_for(&self.journals_dir(), LeftoverKind::Unfinished, before, is_ownerless, &mut found)?;
         Ok(found)
     }
 

@@ -12,6 +12,7 @@ use super::record::Verdict;
 use super::server::Keys;
 use super::wire::{self, Asked};
 use super::{judge, refusal};
+use ramus_engine::run::TITLE_INSTRUCTIONS;
 
 /// An answer.
 pub(super) enum Answer {
@@ -94,7 +95,10 @@ fn nowhere(request: &Request) -> Routed {
 
 /// Answers a legal request with the next reply.
 fn legal(request: &Request, plan: &mut Plan, number: usize, format: Format, model: &str, body: &Value) -> Routed {
-    let reply = match (plan.replies.pop_front(), plan.then) {
+    // Titles are asked for between turns; a plan is about turns.
+    let wants_title = memchr::memmem::find(&request.body, TITLE_INSTRUCTIONS.as_bytes()).is_some();
+    let reply = match (if wants_title { None } else { plan.replies.pop_front() }, plan.then) {
+        _ if wants_title => Reply::text("A conversation"),
         (Some(reply), _) => reply,
         (None, Then::Echo) => Reply::text(last_user_text(format, body)),
         (None, Then::Refuse) => {

@@ -9,8 +9,8 @@ use ramus_model::permission::{Action, Rule};
 /// Patterns for `bash`, in order.
 const COMMANDS: &str = include_str!("defaults.txt");
 
-/// Permissions of tools that only look, or only keep notes.
-const LOOKING: &[&str] = &["read", "list", "glob", "grep", "todo"];
+/// Permissions of tools that only look, only keep notes, or only have others do what is judged there.
+const LOOKING: &[&str] = &["read", "list", "glob", "grep", "todo", "task"];
 
 /// Returns the rules that are built in, for the layer of the agent.
 pub fn rules() -> Vec<Rule> {

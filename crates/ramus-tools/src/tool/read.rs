@@ -59,7 +59,7 @@ impl Tool for Reading {
                 Err(error) => return Outcome::failed(error.to_string()),
             };
             this.seen.note(&place, &content);
-            show(&place, &content, offset.unwrap_or(1).max(1), limit.unwrap_or(MOST_LINES).clamp(1, MOST_LINES))
+            show(&place.text(), &content, offset, limit)
         }))
     }
 }
@@ -80,10 +80,12 @@ pub(super) fn contents(
     Ok((content, identity))
 }
 
-fn show(place: &Place, content: &[u8], offset: usize, limit: usize) -> Outcome {
+/// Shows some lines of a content, or a picture. `name` is what it is called.
+pub fn show(name: &str, content: &[u8], offset: Option<usize>, limit: Option<usize>) -> Outcome {
+    let (offset, limit) = (offset.unwrap_or(1).max(1), limit.unwrap_or(MOST_LINES).clamp(1, MOST_LINES));
     if let Some(kind) = image_kind(content) {
         if content.len() > MOST_IMAGE {
-            return Outcome::failed(format!("{} is an image of more than {MOST_IMAGE} bytes", place.text()));
+            return Outcome::failed(format!("{name} is an image of more than {MOST_IMAGE} bytes"));
         }
         let data = base64::engine::general_purpose::STANDARD.encode(content);
         return Outcome {
@@ -92,12 +94,12 @@ fn show(place: &Place, content: &[u8], offset: usize, limit: usize) -> Outcome {
         };
     }
     if content.iter().take(8192).any(|byte| *byte == 0) {
-        return Outcome::failed(format!("{} is binary, {} bytes", place.text(), content.len()));
+        return Outcome::failed(format!("{name} is binary, {} bytes", content.len()));
     }
     let text = String::from_utf8_lossy(content);
     let total = text.lines().count();
     if offset > total.max(1) {
-        return Outcome::failed(format!("{} has {total} lines; line {offset} is behind its end", place.text()));
+        return Outcome::failed(format!("{name} has {total} lines; line {offset} is behind its end"));
     }
     let (mut shown, mut count, mut cut) = (String::new(), 0, false);
     for line in text.split_inclusive('\n').skip(offset - 1).take(limit) {
@@ -127,10 +129,11 @@ fn show(place: &Place, content: &[u8], offset: usize, limit: usize) -> Outcome {
     if !notes.is_empty() {
         shown.push_str(&format!("\n[{}]", notes.join(" ")));
     }
-    Outcome::text(shown).with_details(json!({"path": place.text(), "lines": total, "bytes": content.len()}))
+    Outcome::text(shown).with_details(json!({"path": name, "lines": total, "bytes": content.len()}))
 }
 
-fn image_kind(content: &[u8]) -> Option<&'static str> {
+/// Returns what kind of picture bytes are, if they are one that models look at.
+pub fn image_kind(content: &[u8]) -> Option<&'static str> {
     match content {
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),

@@ -1,5 +1,7 @@
 //! `config`: settings and where they come from.
 
+mod tables;
+
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use ramus_engine::settings::{Layer, Settings};
@@ -11,8 +13,9 @@ use crate::invocation::Invocation;
 use crate::render::{Text, json, style};
 
 const EXAMPLES: &str = "\
-Settings come from the program, then config.toml in the home directory, then the environment (RAMUS_DEFAULT_MODEL and so \
-on); the latter win.
+Settings come from the program, then config.toml in the home directory, then .ramus/config.toml of the project if it is \
+trusted, then the environment (RAMUS_DEFAULT_MODEL and so on); the latter win. Tables for rules, agents, providers and MCP \
+servers are written by hand: docs/settings.md.
 
 Examples:
   ramus config show
@@ -62,12 +65,15 @@ fn setting_json(settings: &Settings, key: &str) -> anyhow::Result<Value> {
 }
 
 fn show(invocation: &mut Invocation<'_>) -> anyhow::Result<()> {
-    let settings = invocation.home.settings().clone();
+    let directory = invocation.cwd.clone();
+    let settings = invocation.settings_in(&directory)?;
     let keys: Vec<&str> = settings.keys().collect();
     if invocation.screen.wants_json() {
         let all = keys.iter().map(|key| setting_json(&settings, key)).collect::<anyhow::Result<Vec<_>>>()?;
         let (home, file) = (invocation.home.root(), invocation.home.settings_file());
-        return invocation.screen.json(json::members(json!({"settings": all, "home": home, "file": file})));
+        let mut members = json::members(json!({"settings": all, "home": home, "file": file}));
+        members.extend(tables::to_json(&settings));
+        return invocation.screen.json(members);
     }
     let mut text = Text::new();
     let width = keys.iter().map(|key| key.len()).max().unwrap_or_default();
@@ -76,6 +82,7 @@ fn show(invocation: &mut Invocation<'_>) -> anyhow::Result<()> {
         text.padded(style::BOLD, key, width).plain(" = ").plain(&format!("{value:?}"));
         text.styled(style::DIM, &format!("  ({layer})")).end();
     }
+    tables::put(&mut text, &settings);
     text.styled(style::DIM, &format!("file: {}", invocation.home.settings_file().display())).end();
     invocation.screen.text(&text)
 }

@@ -1,12 +1,15 @@
 //! `demo`: a guided tour. The commands it shows are the commands it runs, in a home of its own that is gone afterwards.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+
 use clap::{Args, Parser as _};
 use serde_json::{Value, json};
 
 use crate::cli::Cli;
 use crate::failure::Exit;
 use crate::home::Home;
-use crate::invocation::Invocation;
+use crate::invocation::{Invocation, Stdin};
 use crate::render::{Text, json, short_id, style};
 use crate::screen::Screen;
 
@@ -28,19 +31,69 @@ impl Demo {
     }
 }
 
+/// What the model says in the turns of the tour.
+const SCRIPTS: [(&str, &str); 3] = [
+    ("look.toml", include_str!("demo/look.toml")),
+    ("edit.toml", include_str!("demo/edit.toml")),
+    ("again.toml", include_str!("demo/again.toml")),
+];
+
 /// A tour that is under way.
 struct Tour<'s> {
     screen: &'s mut Screen,
     folder: tempfile::TempDir,
+    /// The directory that commands seem to be started in.
+    cwd: String,
+    /// The home of the sessions; each part has its own, so that ids stay short.
+    home: &'static str,
     steps: Vec<Value>,
 }
 
 impl<'s> Tour<'s> {
     fn start(screen: &'s mut Screen) -> anyhow::Result<Self> {
-        Ok(Self { screen, folder: tempfile::tempdir()?, steps: Vec::new() })
+        Ok(Self { screen, folder: tempfile::tempdir()?, cwd: "/demo".to_owned(), home: "first", steps: Vec::new() })
     }
 
     fn play(&mut self) -> anyhow::Result<()> {
+        self.work()?;
+        self.talk()
+    }
+
+    /// Three turns with real tools in a directory of their own. The model is played by scripts, and says so.
+    fn work(&mut self) -> anyhow::Result<()> {
+        let project = self.folder.path().join("project");
+        std::fs::create_dir_all(&project)?;
+        let program = project.join("greet.sh");
+        std::fs::write(&program, "#!/bin/sh\necho \"Hello, world\"\n")?;
+        std::fs::set_permissions(&program, Permissions::from_mode(0o755))?;
+        for (name, script) in SCRIPTS {
+            std::fs::write(project.join(name), script)?;
+        }
+        self.cwd = project.canonicalize()?.to_string_lossy().into_owned();
+        self.tell(
+            "A model works in a directory, with tools. This one is played by a script; the tools and files are real.",
+        )?;
+        self.step(&["run", "What does greet.sh do?", "--script", "look.toml"])?;
+        self.step(&[
+            "run",
+            "-s",
+            "last",
+            "Let it greet someone by name.",
+            "--script",
+            "edit.toml",
+            "--permission",
+            "all=allow",
+        ])?;
+        self.tell("Another way from the same question: the first attempt stays as a branch.")?;
+        self.step(&["run", "-s", "last", "--regenerate", "--script", "again.toml", "--permission", "all=allow"])?;
+        self.step(&["tree", "last"])?;
+        self.step(&["search", "argument", "--limit", "1"])?;
+        (self.cwd, self.home) = ("/demo".to_owned(), "second");
+        Ok(())
+    }
+
+    /// What a tree is good for, message by message.
+    fn talk(&mut self) -> anyhow::Result<()> {
         self.tell("A session is a tree that only grows. `new` starts one and prints its id.")?;
         let session = self.step(&["new", "--title", "Sort a list", "--model", "demo/small"])?;
         let s = short(&session);
@@ -88,9 +141,11 @@ impl<'s> Tour<'s> {
         let spelled = arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" ");
         let cli = Cli::try_parse_from(std::iter::once("ramus").chain(arguments.iter().copied()))?;
         let (mut captured, capture) = self.screen.captured();
-        let home = Home::pristine(self.folder.path().join("home"))?;
+        let home = Home::pristine(self.folder.path().join(self.home))?;
         let mut invocation = Invocation::new(home, &mut captured)?;
-        invocation.cwd = "/demo".to_owned();
+        invocation.cwd = self.cwd.clone();
+        // Whoever shows the tour may have a pipe open that never ends.
+        invocation.stdin = Stdin::Closed;
         if let Some(command) = cli.command {
             command.run(&mut invocation)?;
         }

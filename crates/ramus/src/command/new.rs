@@ -9,12 +9,14 @@ use serde_json::json;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::{Text, json};
+use crate::rule;
 
 const EXAMPLES: &str = "\
 A new session is a draft: it is kept, but lists show it only with --drafts until a model has answered in it.
 
 Examples:
   ramus new
+  ramus new --permission bash=ask --permission \"bash:cargo *=allow\"
   ramus new --title \"Fix the parser\" --model anthropic/claude-sonnet-5
   id=$(ramus new) && ramus say \"$id\" \"hello\"";
 
@@ -37,6 +39,9 @@ pub(crate) struct New {
     /// Whom the session belongs to [default: the setting `owner`]
     #[arg(long)]
     owner: Option<String>,
+    /// Allow, ask for or deny something in this session: NAME=ACTION or NAME:PATTERN=ACTION
+    #[arg(long, value_name = "RULE")]
+    permission: Vec<String>,
     /// Keep it in memory only; it ends with this command
     #[arg(long)]
     ephemeral: bool,
@@ -58,6 +63,7 @@ impl New {
             model: self.model.clone(),
             parent: parent.map(|parent| parent.id().clone()),
             owner: (owner != "default").then_some(owner),
+            permission: rule::read_all(&self.permission)?,
         };
         let session = if self.ephemeral {
             let session = Engine::in_memory().create(new)?;

@@ -1,40 +1,51 @@
 //! `run`: one turn. A person says something, a model answers, tools act, and everything is stored.
 
-mod equipment;
-mod person;
-mod watcher;
+mod delegates;
+pub(crate) mod drive;
+pub(crate) mod equipment;
+pub(crate) mod options;
+pub(crate) mod person;
+pub(crate) mod report;
+pub(crate) mod said;
+mod servers;
+pub(crate) mod watcher;
 
-use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
-use ramus_engine::run::{Run as Turn, TurnResult, inbox};
 use ramus_engine::{ForkOptions, NewSession, Session};
-use ramus_model::request::Thinking;
-use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::json as members;
-use crate::signal;
+use crate::render::{Text, style};
+use drive::Driver;
 pub(crate) use equipment::SANDBOX;
-use watcher::Watcher;
+use equipment::{Kept, equip};
+use options::Options;
+use said::Said;
 
 const EXAMPLES: &str = "\
 Without --session or --continue a new session is started. The model is the one that is named, the one the session used last, \
-or the default_model of the settings. Keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY; \
+the one its agent names, or the default_model of the settings. Keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY; \
 OPENAI_BASE_URL and its like say where to ask instead. Ollama needs no key.
 
 What a tool may do is decided by rules: looking around is allowed, the rest is asked. When nobody can be asked, what would \
-be asked is denied; --permission NAME=allow says otherwise (bash, edit, write, …, or all).
+be asked is denied; --permission NAME=allow says otherwise (bash, edit, write, …, or all). The agent `plan` looks and changes \
+nothing. `ramus permissions SESSION` shows the rules and what was approved.
 
 Ctrl-C stops the turn and keeps what was said; pressed twice it ends the program.
+
+--edit says something in other words and --regenerate has the last thing answered again; both make a branch beside what \
+was there, which stays.
 
 Examples:
   ramus run \"what does this project do?\" --model anthropic/claude-sonnet-5
   ramus run -c \"now write a test for it\" --permission edit=allow
-  git diff | ramus run \"review this\" --json";
+  ramus run --agent plan \"how would you add a cache here?\"
+  git diff | ramus run \"review this\" --json
+  ramus run \"what is wrong here?\" --image screenshot.png
+  ramus run -c --edit @- \"the same, but in Rust\"
+  ramus run -c --regenerate --model openai/gpt-5";
 
 /// Say something to a model and let it act
 #[derive(Debug, Args)]
@@ -52,71 +63,48 @@ pub(crate) struct Run {
     /// Fork the session first, and go on with the fork
     #[arg(long)]
     fork: bool,
-    /// The model, as PROVIDER/NAME
-    #[arg(long, short, value_name = "PROVIDER/NAME")]
-    model: Option<String>,
-    /// The provider, for a model that is named without one
-    #[arg(long, value_name = "PROVIDER")]
-    provider: Option<String>,
-    /// Play this script instead of asking a model
-    #[arg(long, value_name = "FILE", conflicts_with = "model")]
-    script: Option<PathBuf>,
-    /// Allow, ask for or deny something: bash, edit, write, read, … or all
-    #[arg(long, value_name = "NAME=ACTION")]
-    permission: Vec<String>,
-    /// The most tokens of an answer
-    #[arg(long, value_name = "N")]
-    max_tokens: Option<u64>,
-    /// How much the model may think: off, minimal, low, medium, high or max
-    #[arg(long, value_name = "LEVEL")]
-    thinking: Option<String>,
+    /// Show this picture too; may be given several times
+    #[arg(long, value_name = "FILE")]
+    image: Vec<PathBuf>,
+    /// Say what you said at ENTRY in other words, on a branch beside it
+    #[arg(long, value_name = "ENTRY", conflicts_with = "regenerate")]
+    edit: Option<String>,
+    /// Have what you said last answered again, on a branch beside the answer
+    #[arg(long, conflicts_with_all = ["prompt", "image"])]
+    regenerate: bool,
+    #[command(flatten)]
+    options: Options,
 }
 
 impl Run {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let prompt = self.prompt()?;
+        let said = match self.regenerate {
+            true => Said::default(),
+            false => Said::gather(self.prompt.as_deref(), &self.image, invocation.stdin)?,
+        };
         let mut session = self.session(invocation)?;
-        let turn = self.turn(invocation, &session, prompt)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .context("cannot start a runtime")?;
-        let (inbox, letters) = inbox();
-        let guard = signal::cancel_on_interrupt(inbox.clone())?;
-        let mut watcher = Watcher::new(session.id(), invocation.screen);
-        let engine = invocation.engine.clone();
-        let result =
-            engine.run(&mut session, turn, runtime.handle(), (inbox, letters), &mut |event| watcher.tell(event));
-        drop(guard);
-        // What still runs was told to stop; nobody waits for it.
-        runtime.shutdown_background();
-        let told = watcher.finish();
-        let result = result?;
-        told?;
-        invocation.finish(&mut session)?;
-        self.report(invocation, &session, &result)
-    }
-
-    /// What is said: the argument, and what comes in through a pipe behind it.
-    fn prompt(&self) -> anyhow::Result<String> {
-        let mut piped = String::new();
-        let mut stdin = std::io::stdin();
-        if !stdin.is_terminal() && (self.prompt.is_none() || is_pipe()) {
-            stdin.read_to_string(&mut piped).context("cannot read what comes in")?;
+        let driver = Driver::start()?;
+        let mut kept = Kept::default();
+        let equipped = equip(invocation, &session, driver.handle()?, &self.options.choices(), &mut kept, said)?;
+        self.rewind(invocation, &mut session)?;
+        let result = driver.turn(invocation, &mut session, equipped, Driver::inbox(), &mut |_| {})?;
+        let exit = report::report(invocation.screen, session.id(), &result, self.options.script.is_some())?;
+        if invocation.screen.is_terminal() {
+            let mut text = Text::new();
+            text.styled(style::DIM, "go on with: ramus run -c \"…\", or: ramus chat -c").end();
+            invocation.screen.note(&text)?;
         }
-        let parts = [self.prompt.as_deref().unwrap_or_default().trim(), piped.trim()];
-        let prompt = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
-        if prompt.is_empty() {
-            return Err(Refusal::usage("there is nothing to say").hint("say it: ramus run \"…\"").into());
-        }
-        Ok(prompt)
+        Ok(exit)
     }
 
     fn session(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Session> {
         let session = match (&self.session, self.continue_) {
             (Some(name), _) => invocation.session(name)?,
             (None, true) => invocation.session("this")?,
+            (None, false) if self.regenerate || self.edit.is_some() => {
+                let message = "a new session has nothing to say or answer again";
+                return Err(Refusal::usage(message).hint("name the session with -s, or -c for the last one").into());
+            }
             (None, false) => {
                 let cwd = invocation.cwd.clone();
                 return Ok(invocation.engine.create(NewSession { cwd, ..NewSession::default() })?);
@@ -130,68 +118,15 @@ impl Run {
         invocation.session(fork.id.as_str())
     }
 
-    fn turn(&self, invocation: &mut Invocation<'_>, session: &Session, prompt: String) -> anyhow::Result<Turn> {
-        let named = match (&self.model, &self.provider) {
-            (Some(model), Some(provider)) if !model.contains('/') => Some(format!("{provider}/{model}")),
-            (model, _) => model.clone(),
-        };
-        let chosen = equipment::model(invocation, session, named.as_deref(), self.script.as_deref())?;
-        let thinking = match &self.thinking {
-            Some(name) => Thinking::named(name).ok_or_else(|| {
-                Refusal::usage(format!("{name:?} is no level of thinking"))
-                    .hint("the levels are off, minimal, low, medium, high and max")
-            })?,
-            None => equipment::thinking(session)?,
-        };
-        let permissions = equipment::permissions(&self.permission)?;
-        Ok(Turn {
-            prompt: Some(prompt),
-            facts: chosen.facts,
-            model: chosen.model,
-            system: equipment::system(session),
-            tools: equipment::tools(invocation, session)?,
-            permissions,
-            approvals: Vec::new(),
-            asker: person::asker(invocation.screen.wants_json()),
-            max_tokens: self.max_tokens,
-            thinking,
-            limits: ramus_agent::Limits::default(),
-            prices: invocation.prices()?,
-        })
-    }
-
-    fn report(&self, invocation: &mut Invocation<'_>, session: &Session, result: &TurnResult) -> anyhow::Result<Exit> {
-        let usage = result.usage;
-        if invocation.screen.wants_json() {
-            invocation.screen.json(members::members(json!({
-                "type": "turn_end",
-                "session": session.id().as_str(),
-                "entry": result.entry.as_ref().map(|id| id.as_str()),
-                "finish_reason": result.finish_reason(),
-                "error": watcher::error(result),
-                "usage": {
-                    "input": usage.input, "output": usage.output,
-                    "cache_read": usage.cache_read, "cache_write": usage.cache_write,
-                },
-                "cost_micros": result.cost_micros,
-                "snapshot": null,
-                "commit": null,
-                "artifacts": [],
-                "summary": {"additions": 0, "deletions": 0, "files": 0},
-            })))?;
-        } else {
-            invocation.screen.note(&watcher::end_line(session, result))?;
+    /// Goes back to where something is said or answered again.
+    fn rewind(&self, invocation: &Invocation<'_>, session: &mut Session) -> anyhow::Result<()> {
+        if self.regenerate {
+            invocation.engine.rewind_to_last_said(session)?;
         }
-        Ok(match &result.end {
-            ramus_agent::End::Finished(_) => Exit::Done,
-            ramus_agent::End::Cancelled => Exit::Interrupted,
-            ramus_agent::End::Failed(_) => Exit::Failed,
-        })
+        if let Some(entry) = &self.edit {
+            let said = session.resolve(entry.strip_prefix('@').unwrap_or(entry))?;
+            invocation.engine.rewind_before(session, said)?;
+        }
+        Ok(())
     }
-}
-
-/// Says whether someone pipes something in. A terminal that is closed, or a job without one, is no pipe.
-fn is_pipe() -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    std::fs::metadata("/dev/stdin").is_ok_and(|metadata| metadata.file_type().is_fifo() || metadata.is_file())
 }

@@ -15,6 +15,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 pub(crate) enum Breaks {
     /// They stay.
     Keep,
+    /// They stay, and so do tabs: for text that is kept in a file.
+    Layout,
     /// They and all other runs of white space become one space.
     Fold,
 }
@@ -29,10 +31,11 @@ pub(crate) fn clean(text: &str, breaks: Breaks, limit: usize) -> String {
         if c.is_whitespace() {
             match (breaks, c) {
                 (Breaks::Fold, _) => space = count > 0,
-                (Breaks::Keep, '\n' | '\u{2028}' | '\u{2029}') => out.push('\n'),
+                (Breaks::Keep | Breaks::Layout, '\n' | '\u{2028}' | '\u{2029}') => out.push('\n'),
                 (Breaks::Keep, '\t') => out.push_str("    "),
-                (Breaks::Keep, _) if !is_hidden(c) => out.push(c),
-                (Breaks::Keep, _) => {}
+                (Breaks::Layout, '\t') => out.push('\t'),
+                (Breaks::Keep | Breaks::Layout, _) if !is_hidden(c) => out.push(c),
+                (Breaks::Keep | Breaks::Layout, _) => {}
             }
             continue;
         }
@@ -147,6 +150,7 @@ mod tests {
     fn folds_and_keeps_breaks() {
         assert_eq!(one_line("  a\n\n b\tc  "), "a b c");
         assert_eq!(clean("a\r\n\tb", Breaks::Keep, usize::MAX), "a\n    b");
+        assert_eq!(clean("a:\r\n\t\u{1b}[2Jb\u{7}", Breaks::Layout, usize::MAX), "a:\n\tb");
         assert_eq!(clean("abcdef", Breaks::Fold, 3), "abc…");
         assert_eq!(clean("abc  ", Breaks::Fold, 3), "abc");
     }

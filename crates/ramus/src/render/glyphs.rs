@@ -1,4 +1,4 @@
-//! The signs that trees are drawn with. A locale that says it knows no UTF-8 gets ASCII.
+//! The signs that trees and turns are drawn with. A locale that says it knows no UTF-8 gets ASCII.
 
 use std::sync::LazyLock;
 
@@ -19,6 +19,11 @@ pub(crate) struct Glyphs {
     pub(crate) gap: &'static str,
     pub(crate) squeezed: &'static str,
     pub(crate) separator: &'static str,
+    pub(crate) item: &'static str,
+    pub(crate) done: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) thought: &'static str,
+    pub(crate) child: &'static str,
 }
 
 pub(crate) const UNICODE: Glyphs = Glyphs {
@@ -36,6 +41,11 @@ pub(crate) const UNICODE: Glyphs = Glyphs {
     gap: "  ",
     squeezed: "⋯ ",
     separator: " · ",
+    item: "•",
+    done: "✓",
+    failed: "✗",
+    thought: "∴",
+    child: "↳",
 };
 
 pub(crate) const ASCII: Glyphs = Glyphs {
@@ -53,6 +63,11 @@ pub(crate) const ASCII: Glyphs = Glyphs {
     gap: "  ",
     squeezed: "> ",
     separator: " - ",
+    item: "*",
+    done: "+",
+    failed: "x",
+    thought: "~",
+    child: ">",
 };
 
 /// Returns the signs for this terminal.

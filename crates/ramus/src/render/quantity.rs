@@ -1,6 +1,6 @@
 //! Numbers, sizes, times and lines in the form people read them.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ramus_model::time;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
@@ -47,6 +47,16 @@ pub(crate) fn money(micros: u64) -> Option<String> {
         0 => None,
         1..10_000 => Some("<$0.01".to_owned()),
         _ => Some(format!("${:.2}", micros as f64 / 1e6)),
+    }
+}
+
+/// Writes how long something took.
+pub(crate) fn duration(time: Duration) -> String {
+    match (time.as_millis(), time.as_secs()) {
+        (millis @ ..1000, _) => format!("{millis} ms"),
+        (_, ..10) => format!("{:.1} s", time.as_secs_f64()),
+        (_, seconds @ ..60) => format!("{seconds} s"),
+        (_, seconds) => format!("{} min {:02} s", seconds / 60, seconds % 60),
     }
 }
 

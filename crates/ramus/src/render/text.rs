@@ -45,6 +45,18 @@ impl Text {
         self.spaces(after)
     }
 
+    /// Adds a piece as it is, spaces included. Every line break ends a line.
+    pub(crate) fn exact(&mut self, style: Style, piece: &str) -> &mut Self {
+        let cleaned = clean::clean(piece, Breaks::Keep, usize::MAX);
+        for (at, line) in cleaned.split('\n').enumerate() {
+            if at > 0 {
+                self.end();
+            }
+            self.clean(style, line);
+        }
+        self
+    }
+
     /// Adds a piece that is cut where the line would become wider than `width`.
     pub(crate) fn cut(&mut self, style: Style, piece: &str, width: usize) -> &mut Self {
         let room = width.saturating_sub(self.column);
@@ -53,6 +65,13 @@ impl Text {
             self.clean(style, &clean::cut(&line, room));
         }
         self
+    }
+
+    /// Adds one line as it is, spaces included, cut where it would become wider than `width`.
+    pub(crate) fn cut_exact(&mut self, style: Style, line: &str, width: usize) -> &mut Self {
+        let room = width.saturating_sub(self.column);
+        let cleaned = clean::clean(line.lines().next().unwrap_or_default(), Breaks::Keep, usize::MAX);
+        self.clean(style, &clean::cut(&cleaned, room))
     }
 
     /// Adds a piece in a column of at least `width`.

@@ -94,4 +94,9 @@ fn the_oldest_messages_are_left_out_until_enough_is_free() {
     let ran = world.run(&["evict", &empty, "--tokens", "10"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("10 tokens must be freed"), "{}", ran.stderr);
+    let ran = world.run(&["evict", &empty, "--tokens", "10", "--json"]);
+    let error: Value = serde_json::from_str(&ran.stderr).unwrap();
+    assert_eq!(error["error"]["kind"], "context-full", "{error}");
+    let message = error["error"]["message"].as_str().unwrap();
+    assert!(message.contains("10 tokens") && message.contains('0'), "{message}");
 }

@@ -12,7 +12,7 @@ fn the_tour_is_real_and_leaves_nothing_behind() {
     let world = world.with("TMPDIR", &temporary.display().to_string());
     let started = Instant::now();
     let ran = world.run(&["demo"]);
-    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     snapshot!("demo", world.tame(&shortened(&ran.stdout)));
     for empty in [&temporary, &world.path("home")] {
@@ -27,8 +27,23 @@ fn programs_can_take_the_tour_too() {
     assert!(commands.iter().any(|command| command.starts_with("ramus replace-segment ")), "{commands:?}");
 }
 
+/// How long calls took differs from run to run, and what keeps commands in bounds from machine to machine.
+fn steady(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.split_inclusive('\n').filter(|line| !line.starts_with("warning: commands run")) {
+        match line.rsplit_once(" · ") {
+            Some((before, took)) if took.ends_with(" ms\n") || took.ends_with(" s\n") => {
+                out.push_str(&format!("{before} · [took]\n"));
+            }
+            _ => out.push_str(line),
+        }
+    }
+    out
+}
+
 /// How much of a session id is unique depends on the moment it was made.
 fn shortened(text: &str) -> String {
+    let text = steady(text);
     let mut out = String::new();
     for word in text.split_inclusive([' ', '\n', '@']) {
         let id = word.trim_end_matches([' ', '\n', '@']);

@@ -10,21 +10,27 @@
 )]
 
 mod appending;
+mod approving;
 mod blobs;
 mod branching;
 mod catalogue;
+mod chatting;
+mod children;
 mod compacting;
 mod deleting;
 mod demo;
+mod equipping;
 mod failing;
 mod files;
 mod finding;
+mod formats;
 mod help;
 mod history;
 mod hostile;
 mod incidents;
 mod json_shapes;
 mod owners;
+mod person;
 mod pipes;
 mod projects;
 mod running;
@@ -34,5 +40,6 @@ mod settings;
 mod tailing;
 mod terminals;
 mod text_views;
+mod turns;
 mod usage;
 mod world;

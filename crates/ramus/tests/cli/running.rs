@@ -12,7 +12,7 @@ fn world() -> World {
 }
 
 /// The events of a run, one a line.
-fn events(stdout: &str) -> Vec<Value> {
+pub(crate) fn events(stdout: &str) -> Vec<Value> {
     stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -85,7 +85,7 @@ fn without_a_model_or_a_key_it_is_said_what_is_missing() {
 }
 
 /// The model and the variables with which a format is asked.
-fn asked_in(format: Format, server: &ModelServer) -> (World, &'static str) {
+pub(crate) fn asked_in(format: Format, server: &ModelServer) -> (World, &'static str) {
     let root = format!("http://{}", server.address());
     match format {
         Format::Chat => {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ramus_model::context::provider::Outgoing;
+use ramus_model::context::provider::{NO_OUTPUT, Outgoing};
 use ramus_model::json::{Object, Raw, Shape};
 use ramus_model::message::ToolResult;
 use ramus_model::request::Request;
@@ -11,9 +11,6 @@ use super::{Answer, Call, Piece, Rules, Thought};
 use crate::wire::images::{self, Sight};
 use crate::wire::json::{Text, is_clean};
 use crate::wire::names::{self, CallIds};
-
-/// What a tool that said nothing is taken to have said.
-const NOTHING: &str = "(no output)";
 
 /// What must be remembered while messages are read.
 pub(super) struct Reading<'a> {
@@ -91,7 +88,7 @@ impl<'a> Reading<'a> {
         let (_, id, name) = self.open.remove(at);
         let mut pieces = self.pieces(message, false);
         if pieces.is_empty() {
-            pieces.push(Piece::Text(Text::Own(Cow::Borrowed(NOTHING))));
+            pieces.push(Piece::Text(Text::Own(Cow::Borrowed(NO_OUTPUT))));
         }
         Some(Answer { id, name, is_error: result.is_error, pieces })
     }

@@ -1,7 +1,6 @@
-//! What a turn is run with: the model from the command line, the path or the settings; keys and addresses from the
-//! environment; tools that work in the session's directory; rules.
+//! What a turn is run with: an agent with its model, tools and rules, from the command line, the path, the settings and the
+//! environment.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,94 +8,209 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use ramus_engine::Session;
 use ramus_engine::project;
-use ramus_engine::run::system_prompt;
-use ramus_engine::settings::resolve_model;
-use ramus_model::permission::{Action, Layer, Permissions, Rule};
+use ramus_engine::run::{Run as Turn, Summariser, system_prompt};
+use ramus_engine::settings::{Agent, Settings, choose_model, is_mode_of};
 use ramus_model::request::Thinking;
-use ramus_provider::{Facts, KNOWN, Models, Patience, Providers, Resolved, Scripted, Secret, Settings};
+use ramus_provider::{Facts, Resolved, Scripted};
 use ramus_tools::sandbox::{Policy, Sandbox, Status};
+use ramus_tools::tool::artifact::Gallery;
 use ramus_tools::tool::bash;
-use ramus_tools::{Tool, Workspace, shell};
+use ramus_tools::tool::deploy::Deploying;
+use ramus_tools::tool::slides::Presenting;
+use ramus_tools::{Tool, Workspace};
+use tokio::runtime::Handle;
 
+use super::person;
+use super::said::Said;
+use super::servers::{self, Servers};
 use crate::failure::Refusal;
 use crate::invocation::Invocation;
+use crate::providers;
+use crate::rule;
 
 /// The hidden command that puts another one in bounds.
 pub(crate) const SANDBOX: &str = "__sandbox";
 
-/// What the model is told about itself.
-const AGENT: &str = "You are a coding agent. You work for a person in their directory, with tools that read, search, edit and \
-run. Look before you change something, change as little as needed, and check what you did. Say briefly what you did and what \
-is left. When you are not allowed to do something, say what you would have done instead of looking for a way around it.";
-
-/// A model that can be asked.
-pub(super) struct Chosen {
-    pub(super) model: Resolved,
-    pub(super) facts: Facts,
+/// What the command line chose.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Choices<'c> {
+    pub(crate) agent: Option<&'c str>,
+    pub(crate) model: Option<&'c str>,
+    pub(crate) provider: Option<&'c str>,
+    pub(crate) script: Option<&'c Path>,
+    pub(crate) permission: &'c [String],
+    pub(crate) max_tokens: Option<u64>,
+    pub(crate) thinking: Option<&'c str>,
 }
 
-pub(super) fn model(
-    invocation: &Invocation<'_>,
+/// A turn that is ready to be run.
+pub(crate) struct Equipped {
+    pub(crate) turn: Turn,
+    /// Who answers; the path is to say so.
+    pub(crate) agent: Agent,
+    pub(crate) settings: Settings,
+}
+
+/// What one turn leaves for the next: a script goes on where it was, tools remember what they have seen, and servers stay
+/// up. They end when this is dropped.
+#[derive(Default)]
+pub(crate) struct Kept {
+    script: Option<Resolved>,
+    tools: Option<Vec<Arc<dyn Tool>>>,
+    /// With the agent they were started for.
+    servers: Option<(String, Servers)>,
+}
+
+/// Gets everything ready. Nothing is written.
+pub(crate) fn equip(
+    invocation: &mut Invocation<'_>,
     session: &Session,
-    named: Option<&str>,
-    script: Option<&Path>,
-) -> anyhow::Result<Chosen> {
-    let mut models = Models::known()?;
-    let own = invocation.home.root().join("models.toml");
-    if let Ok(text) = fs::read_to_string(&own) {
-        models.lay_over(&text, &own.display().to_string())?;
-    }
-    let mut providers = Providers::new(settings(), models, Patience::default()).map_err(refused)?;
-    let name = match script {
+    runtime: &Handle,
+    choices: &Choices<'_>,
+    kept: &mut Kept,
+    said: Said,
+) -> anyhow::Result<Equipped> {
+    let settings = invocation.settings_in(session.cwd())?;
+    let state = session.context(session.log().leaf())?.state;
+    let agent = settings.resolve_agent(choices.agent, &state.mode)?;
+    let takes_over = !is_mode_of(&state.mode, &agent.name, &settings);
+    let (model, facts) = match choices.script {
         Some(script) => {
-            let text = fs::read_to_string(script).with_context(|| format!("cannot read {}", script.display()))?;
-            providers.add(Arc::new(Scripted::new(&text, &script.display().to_string())?));
-            "scripted/script".to_owned()
+            let script = kept.script.take().map_or_else(|| scripted(invocation, script), Ok)?;
+            (kept.script.insert(script).clone(), Facts::default())
         }
         None => {
-            let state = session.context(session.log().leaf())?.state;
-            let chosen = resolve_model(named, &state, "default", invocation.home.settings());
-            let missing = || {
-                Refusal::usage("no model is chosen").hint(
-                    "name one with --model PROVIDER/NAME, or once and for all: ramus config set default_model PROVIDER/NAME",
-                )
+            let named = match (choices.model, choices.provider) {
+                (Some(model), Some(provider)) if !model.contains('/') => Some(format!("{provider}/{model}")),
+                (model, _) => model.map(str::to_owned),
             };
-            chosen.ok_or_else(missing)?.value
+            let chosen = choose_model(named.as_deref(), &state, &agent, takes_over, &settings);
+            asked(invocation, runtime, &settings, &chosen.ok_or_else(no_model)?.value)?
         }
     };
-    let model = providers.resolve(&name).map_err(refused)?;
-    let facts = providers.models().facts(&model.model).cloned().unwrap_or_default();
-    Ok(Chosen { model, facts })
-}
-
-fn refused(error: ramus_provider::ResolveError) -> Refusal {
-    let hint = error.hint().to_owned();
-    Refusal::usage(error.to_string()).hint(hint)
-}
-
-/// Reads keys and addresses from the environment.
-fn settings() -> BTreeMap<String, Settings> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let known = KNOWN.iter().map(|known| {
-        let key = known.key_variable.and_then(variable).map(Secret::new);
-        (known.name.to_owned(), Settings { base_url: variable(known.url_variable), key, ..Settings::default() })
-    });
-    known.collect()
-}
-
-/// How much the model may think: what the path says last.
-pub(super) fn thinking(session: &Session) -> anyhow::Result<Thinking> {
-    let state = session.context(session.log().leaf())?.state;
-    Ok(Thinking::named(&state.thinking_level).unwrap_or_default())
-}
-
-pub(super) fn system(session: &Session) -> String {
+    if choices.script.is_none() {
+        let summariser = summariser(invocation, runtime, &settings)?;
+        invocation.engine = invocation.engine.clone().with_summariser(summariser);
+    }
+    let rules = session.rules()?.into_iter().chain(rule::read_all(choices.permission)?);
+    let permissions = agent.permissions(&settings, rules);
+    let tools = tools(invocation, session, runtime, &settings, &agent, kept)?;
     let root = project::find(session.cwd()).map(|project| project.root);
-    system_prompt(AGENT, session.cwd(), root.as_deref())
+    let approvals = invocation.engine.approvals(session)?.into_iter().map(|granted| granted.approval).collect();
+    let turn = Turn {
+        prompt: said.text,
+        pictures: said.pictures,
+        facts,
+        model,
+        system: system_prompt(&agent.prompt, session.cwd(), root.as_deref()),
+        tools,
+        permissions,
+        approvals,
+        asker: person::asker(invocation.screen.wants_json()),
+        max_tokens: choices.max_tokens,
+        thinking: thinking(choices.thinking, session, &state.thinking_level, &agent, &settings)?,
+        limits: ramus_agent::Limits::default(),
+        prices: invocation.prices()?,
+    };
+    Ok(Equipped { turn, agent, settings })
+}
+
+fn no_model() -> Refusal {
+    Refusal::usage("no model is chosen").hint(
+        "name one with --model PROVIDER/NAME, or once and for all: ramus config set default_model PROVIDER/NAME; \
+         `ramus models` shows what can be used",
+    )
+}
+
+/// A script in the place of a model.
+fn scripted(invocation: &Invocation<'_>, script: &Path) -> anyhow::Result<Resolved> {
+    // As if the command had been started there.
+    let script = &Path::new(&invocation.cwd).join(script);
+    let text = fs::read_to_string(script).with_context(|| format!("cannot read {}", script.display()))?;
+    let mut providers = providers::providers(&invocation.home, invocation.home.settings())?;
+    providers.add(Arc::new(Scripted::new(&text, &script.display().to_string())?));
+    Ok(providers.resolve("scripted/script").map_err(providers::refused)?)
+}
+
+/// A model that can be asked, and what is known about it. A server on this machine is asked what it can do.
+fn asked(
+    invocation: &Invocation<'_>,
+    runtime: &Handle,
+    settings: &Settings,
+    name: &str,
+) -> anyhow::Result<(Resolved, Facts)> {
+    let providers = providers::providers(&invocation.home, settings)?;
+    let model = providers.resolve(name).map_err(providers::refused)?;
+    if let Some(facts) = providers.models().facts(&model.model) {
+        let facts = facts.clone();
+        return Ok((model, facts));
+    }
+    let said = providers::all(settings)?.remove(&model.model.provider).unwrap_or_default();
+    let found = match providers::local(&model.model.provider, said) {
+        Some(asked) => runtime.block_on(asked),
+        None => Vec::new(),
+    };
+    let facts = found.into_iter().find(|local| local.model == model.model).map(|local| local.facts);
+    Ok((model, facts.unwrap_or_default()))
+}
+
+/// Who writes summaries. A model that cannot be asked for them is told about, and the one that answers writes them.
+fn summariser(invocation: &mut Invocation<'_>, runtime: &Handle, settings: &Settings) -> anyhow::Result<Summariser> {
+    let agent = settings.agent("compaction")?;
+    let mut model = None;
+    if let Some(name) = &agent.model {
+        match asked(invocation, runtime, settings, name) {
+            Ok((resolved, _)) => model = Some(resolved),
+            Err(error) => {
+                invocation.screen.warn(&format!("summaries are written by the model that answers: {error}"))?;
+            }
+        }
+    }
+    Ok(Summariser { model, prompt: agent.prompt })
+}
+
+/// How much the model may think: the call, the path, the agent, the settings.
+fn thinking(
+    call: Option<&str>,
+    session: &Session,
+    level: &str,
+    agent: &Agent,
+    settings: &Settings,
+) -> anyhow::Result<Thinking> {
+    if let Some(name) = call {
+        return Ok(Thinking::named(name).ok_or_else(|| {
+            Refusal::usage(format!("{name:?} is no level of thinking"))
+                .hint("the levels are off, minimal, low, medium, high and max")
+        })?);
+    }
+    let path = session.has_thinking_level().then(|| Thinking::named(level).unwrap_or_default());
+    let setting = || settings.value("default_thinking").and_then(|(name, _)| Thinking::named(name));
+    Ok(path.or(agent.thinking).or_else(setting).unwrap_or_default())
+}
+
+/// The tools of an agent: those that work in the session's directory, and those of servers.
+pub(crate) fn tools(
+    invocation: &mut Invocation<'_>,
+    session: &Session,
+    runtime: &Handle,
+    settings: &Settings,
+    agent: &Agent,
+    kept: &mut Kept,
+) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+    let mut tools = kept.tools.take().map_or_else(|| own_tools(invocation, session), Ok)?;
+    kept.tools = Some(tools.clone());
+    if kept.servers.as_ref().is_none_or(|(name, _)| *name != agent.name) {
+        // Those of another agent end first: they may be the same.
+        kept.servers = None;
+        kept.servers = Some((agent.name.clone(), servers::start(invocation, session, runtime, settings, agent)?));
+    }
+    tools.extend(kept.servers.iter().flat_map(|(_, servers)| servers.tools()));
+    tools.retain(|tool| agent.has_tool(&tool.definition().name));
+    Ok(tools)
 }
 
 /// The tools, at work in the session's directory.
-pub(super) fn tools(invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+fn own_tools(invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     let cwd = Path::new(session.cwd());
     let home = invocation.home.root().to_owned();
     let workspace = Workspace::open(cwd, std::slice::from_ref(&home))
@@ -115,25 +229,10 @@ pub(super) fn tools(invocation: &mut Invocation<'_>, session: &Session) -> anyho
     };
     let environment = bash::without_secrets(std::env::vars_os());
     let settings = bash::Settings { environment, sandbox, spill: std::env::temp_dir(), ..bash::Settings::default() };
-    Ok(ramus_tools::tools(&Arc::new(workspace), settings).into_iter().map(Arc::from).collect())
-}
-
-/// The rules: those that are built in, and what the command line says.
-pub(super) fn permissions(given: &[String]) -> anyhow::Result<Permissions> {
-    let mut rules = Vec::new();
-    for text in given {
-        let wrong = || {
-            Refusal::usage(format!("{text:?} is no permission"))
-                .hint("say NAME=allow, NAME=ask or NAME=deny, for example edit=allow")
-        };
-        let (name, action) = text.split_once('=').ok_or_else(wrong)?;
-        let action = match action {
-            "allow" => Action::Allow,
-            "ask" => Action::Ask,
-            "deny" => Action::Deny,
-            _ => return Err(wrong().into()),
-        };
-        rules.push(Rule::new(if name == "all" { "*" } else { name }, "*", action));
-    }
-    Ok(Permissions::new().with(Layer::Agent, shell::defaults::rules()).with(Layer::Session, rules))
+    let workspace = Arc::new(workspace);
+    let mut tools: Vec<Arc<dyn Tool>> = ramus_tools::tools(&workspace, settings).into_iter().map(Arc::from).collect();
+    let gallery = Gallery { workspace, session: session.id().to_string() };
+    tools.push(Arc::new(Deploying { gallery: gallery.clone() }));
+    tools.push(Arc::new(Presenting { gallery }));
+    Ok(tools)
 }

@@ -1,123 +1,198 @@
-//! Showing a turn while it runs: what the model says as it says it, a line for every call.
+//! Showing a turn while it runs: what the model says as it says it, a line for every call, and what else happens.
+//!
+//! What a model says goes to stdout, everything else to stderr. Nothing reaches either without being cleaned.
 
-use ramus_agent::{End, Event};
-use ramus_engine::Session;
-use ramus_engine::run::TurnResult;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use ramus_agent::Event;
 use ramus_model::SessionId;
 use serde_json::Value;
 
-use crate::render::{Text, quantity, style};
+use crate::render::call::{self, Ended};
+use crate::render::clean::{self, Breaks};
+use crate::render::markdown::Markdown;
+use crate::render::{Text, glyphs, quantity, style};
 use crate::screen::Screen;
 
-/// How much of the arguments of a call is shown.
-const SHOWN: usize = 100;
+/// How much of a thought is kept to show some of it.
+const THOUGHT: usize = 400;
 
 /// Tells what happens.
-pub(super) struct Watcher<'s> {
+pub(crate) struct Watcher<'s> {
     session: String,
     screen: &'s mut Screen,
+    markdown: Markdown,
     /// Whether the last text ended without a line's end.
     is_open: bool,
+    /// The beginning of what the model thinks, while it does.
+    thought: Option<String>,
+    /// The arguments of calls that run.
+    running: HashMap<String, Value>,
     failed: anyhow::Result<()>,
 }
 
 impl<'s> Watcher<'s> {
-    pub(super) fn new(session: &SessionId, screen: &'s mut Screen) -> Self {
-        Self { session: session.to_string(), screen, is_open: false, failed: Ok(()) }
+    pub(crate) fn new(session: &SessionId, screen: &'s mut Screen) -> Self {
+        Self {
+            session: session.to_string(),
+            screen,
+            markdown: Markdown::default(),
+            is_open: false,
+            thought: None,
+            running: HashMap::new(),
+            failed: Ok(()),
+        }
     }
 
     /// Tells one event. Trouble with the screen stops no turn; it is reported at the end.
-    pub(super) fn tell(&mut self, event: &Event) {
+    pub(crate) fn tell(&mut self, event: &Event) {
         if self.failed.is_ok() {
-            self.failed = self.show(event);
+            self.failed = if self.screen.wants_json() { self.print(event) } else { self.show(event) };
         }
     }
 
-    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+    /// Ends what is open on the screen.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.close()?;
+        self.screen.clear_status()?;
         self.failed
     }
 
-    fn show(&mut self, event: &Event) -> anyhow::Result<()> {
-        if self.screen.wants_json() {
-            let mut json = event.to_json();
-            if let Some(object) = json.as_object_mut() {
-                object.insert("session".into(), Value::from(self.session.clone()));
-            }
-            self.screen.data(format!("{json}\n").as_bytes())?;
-            return self.screen.flush();
+    fn print(&mut self, event: &Event) -> anyhow::Result<()> {
+        let mut json = event.to_json();
+        if let Some(object) = json.as_object_mut() {
+            object.insert("session".into(), Value::from(self.session.clone()));
         }
-        let mut text = Text::new();
-        match event {
-            Event::MessageDelta(said) => {
-                let mut text = Text::new();
-                text.plain(said);
-                self.is_open = !said.ends_with('\n');
-                self.screen.text(&text)?;
-                return self.screen.flush();
-            }
-            Event::ToolStart { name, input, .. } => {
-                text.styled(style::BOLD, name).plain(" ").styled(style::DIM, &brief(input));
-            }
-            Event::ToolEnd { name, is_error: true, result, .. } => {
-                let said = result.iter().filter_map(|part| part.get("text")?.as_str()).collect::<String>();
-                let line = said.lines().next().unwrap_or_default().to_owned();
-                text.styled(style::DIM, &format!("{name} failed: {line}"));
-            }
-            Event::Retry { attempt, delay_ms, reason } => {
-                text.styled(style::DIM, &format!("trying again in {} s ({attempt}): {reason}", delay_ms / 1000));
-            }
-            Event::CompactionStart => {
-                text.styled(style::DIM, "the context is full; the older part is being summarised");
-            }
-            _ => return Ok(()),
-        }
-        text.end();
-        self.close()?;
-        self.screen.note(&text)?;
+        self.screen.json(crate::render::json::members(json))?;
         self.screen.flush()
     }
 
-    fn close(&mut self) -> anyhow::Result<()> {
-        if std::mem::take(&mut self.is_open) && !self.screen.wants_json() {
-            self.screen.data(b"\n")?;
+    fn show(&mut self, event: &Event) -> anyhow::Result<()> {
+        match event {
+            Event::MessageDelta(said) => self.say(said),
+            Event::ThinkingDelta(thought) => self.think(thought),
+            Event::MessageEnd { .. } => self.close(),
+            Event::ToolStart { call, name, input } => {
+                self.close()?;
+                self.running.insert(call.clone(), input.clone());
+                let mut text = Text::new();
+                call::running(&mut text, name, input, self.screen.width());
+                self.screen.status(&mut text)
+            }
+            Event::ToolEnd { call, name, result, is_error, details, duration_ms, .. } => {
+                self.close()?;
+                let input = self.running.remove(call);
+                let ended = Ended {
+                    name,
+                    input: input.as_ref(),
+                    result,
+                    is_error: *is_error,
+                    details: details.as_ref(),
+                    took: duration_ms.map(Duration::from_millis),
+                };
+                let mut text = Text::new();
+                ended.write(&mut text, self.screen.width());
+                self.screen.note(&text)
+            }
+            Event::Retry { attempt, delay_ms, reason } => {
+                let delay = quantity::duration(Duration::from_millis(*delay_ms));
+                self.remark(&format!("trying again in {delay} ({attempt}): {reason}"))
+            }
+            Event::TurnInterrupted { answer, calls, .. } => {
+                let kept = if answer.is_some() { "; what had come of its answer is kept" } else { "" };
+                let open = quantity::count(calls.len(), "call was", "calls were");
+                let open = if !calls.is_empty() { format!("; {open} under way") } else { String::new() };
+                self.remark(&format!("the last turn was interrupted{kept}{open}"))
+            }
+            Event::Stall { seconds } => self.remark(&format!("nothing has come for {seconds} s; still waiting")),
+            Event::CompactionStart => self.remark("the context is full; its older part is being summarised"),
+            Event::CompactionEnd { error: Some(error) } => self.remark(&format!("it was not summarised: {error}")),
+            Event::QueueChanged { steer, follow_up } if steer + follow_up > 0 => self
+                .remark(&format!("{} waiting to be told", quantity::count(steer + follow_up, "message", "messages"))),
+            Event::ChildStarted { agent, description, .. } => {
+                self.close()?;
+                let mut text = Text::new();
+                text.styled(style::DIM, glyphs::of_terminal().child).spaces(1);
+                text.styled(style::BOLD, &format!("@{agent}")).spaces(1).cut(
+                    style::DIM,
+                    description,
+                    self.screen.width(),
+                );
+                self.screen.note(text.end())
+            }
+            Event::ChildEvent { event, .. } => self.show_child(event),
+            Event::TitleChanged(title) => self.remark(&format!("this session is now called {title}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows what a child does in a line that does not stay: what comes of it is the result of the call.
+    fn show_child(&mut self, event: &Event) -> anyhow::Result<()> {
+        let Event::ToolStart { name, input, .. } = event else { return Ok(()) };
+        self.close()?;
+        let mut text = Text::new();
+        text.spaces(2);
+        call::running(&mut text, name, input, self.screen.width());
+        self.screen.status(&mut text)
+    }
+
+    /// Shows what the model says: styled on a terminal with colours, as it is elsewhere.
+    fn say(&mut self, said: &str) -> anyhow::Result<()> {
+        self.end_thought()?;
+        let mut text = Text::new();
+        if self.screen.is_terminal() && self.screen.is_coloured() {
+            self.markdown.push(said, &mut text);
+            self.screen.text(&text)?;
+        } else if self.screen.is_terminal() {
+            self.screen.text(text.exact(style::NONE, said))?;
+        } else {
+            self.screen.data(clean::clean(said, Breaks::Layout, usize::MAX).as_bytes())?;
+        }
+        self.is_open = !said.ends_with('\n');
+        self.screen.flush()
+    }
+
+    fn think(&mut self, thought: &str) -> anyhow::Result<()> {
+        if self.thought.is_none() {
+            self.close()?;
+            let mut text = Text::new();
+            text.styled(style::DIM, &format!("{} thinking", glyphs::of_terminal().thought));
+            self.screen.status(&mut text)?;
+        }
+        let kept = self.thought.get_or_insert_default();
+        if kept.len() < THOUGHT {
+            kept.push_str(thought);
         }
         Ok(())
     }
-}
 
-/// The arguments of a call in one line.
-fn brief(input: &Value) -> String {
-    let text = match input.as_object().and_then(|object| object.values().next()) {
-        Some(Value::String(text)) => text.clone(),
-        _ => input.to_string(),
-    };
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line.to_owned(),
+    /// Shows a thought in one line, now that it is over.
+    fn end_thought(&mut self) -> anyhow::Result<()> {
+        let Some(thought) = self.thought.take() else { return Ok(()) };
+        let mut text = Text::new();
+        text.styled(style::DIM, glyphs::of_terminal().thought).spaces(1).cut(style::DIM, &thought, self.screen.width());
+        self.screen.note(text.end())
     }
-}
 
-/// What went wrong, if something did.
-pub(super) fn error(result: &TurnResult) -> Option<&str> {
-    if let End::Failed(reason) = &result.end { Some(reason) } else { None }
-}
+    fn remark(&mut self, words: &str) -> anyhow::Result<()> {
+        self.close()?;
+        let mut text = Text::new();
+        self.screen.note(text.styled(style::DIM, words).end())
+    }
 
-/// The last line: how it ended and what it cost.
-pub(super) fn end_line(session: &Session, result: &TurnResult) -> Text {
-    let mut text = Text::new();
-    let cost = match result.cost_micros {
-        Some(micros) => quantity::money(micros).unwrap_or_else(|| "no cost".to_owned()),
-        None => "cost unknown".to_owned(),
-    };
-    let how = match &result.end {
-        End::Finished(reason) if reason == "length" => "cut off by its length, ".to_owned(),
-        End::Finished(_) => String::new(),
-        End::Cancelled => "stopped, ".to_owned(),
-        End::Failed(reason) => format!("failed: {reason}; "),
-    };
-    let tokens = result.usage.sum();
-    text.styled(style::DIM, &format!("{how}{tokens} tokens, {cost}, session {}", session.id())).end();
-    text
+    /// Ends the thought and the line that are open.
+    fn close(&mut self) -> anyhow::Result<()> {
+        if self.screen.wants_json() {
+            return Ok(());
+        }
+        self.end_thought()?;
+        let mut text = Text::new();
+        self.markdown.finish(&mut text);
+        if std::mem::take(&mut self.is_open) {
+            text.end();
+        }
+        self.screen.text(&text)?;
+        self.screen.flush()
+    }
 }

@@ -1,0 +1,138 @@
+//! Approvals that outlive the call they were given for. The home keeps them, and the session records each as an entry with
+//! what was approved, byte for byte.
+//!
+//! Only what the home keeps counts. An entry proves nothing: files are forked, copied, imported and edited, and none of that
+//! may widen what a model is allowed to do.
+
+use std::path::Path;
+
+use ramus_model::permission::{Approval, Covered, Scope};
+use ramus_model::{Body, Draft};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::kept::Kept;
+use crate::project;
+use crate::session::Session;
+use crate::verb::append::Cursor;
+
+/// The approvals of a home.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Approvals {
+    kept: Kept,
+}
+
+/// An approval that the home keeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Granted {
+    /// Its name, which is that of its entry.
+    pub id: String,
+    /// The session it was given in.
+    pub session: String,
+    /// The project it was given in.
+    pub project: ProjectKey,
+    /// When.
+    pub time: String,
+    /// What was approved.
+    pub approval: Approval,
+}
+
+/// What tells one project from another: where it is, and which repository is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectKey {
+    /// The directory.
+    pub root: String,
+    /// The git directory itself, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<String>,
+}
+
+impl ProjectKey {
+    /// Names what is around a directory now. What a session recorded could be anything.
+    fn of(directory: &str) -> Self {
+        match project::find(directory) {
+            Some(project) => Self { root: project.root, git: project.git },
+            None => Self { root: directory.to_owned(), git: None },
+        }
+    }
+}
+
+impl Granted {
+    fn holds(&self, session: &Session, project: &ProjectKey) -> bool {
+        match self.approval.scope {
+            Scope::Once => false,
+            Scope::Session => self.session == session.id().as_str(),
+            Scope::Project => self.project == *project,
+        }
+    }
+}
+
+impl Engine {
+    /// Keeps approvals in a home.
+    #[must_use]
+    pub fn with_approvals(mut self, home: &Path) -> Self {
+        self.approvals = Some(Approvals { kept: Kept::at(home.join("approvals.json")) });
+        self
+    }
+
+    /// Returns the approvals that hold for a session.
+    pub fn approvals(&self, session: &Session) -> Result<Vec<Granted>, EngineError> {
+        let Some(approvals) = &self.approvals else { return Ok(Vec::new()) };
+        let project = ProjectKey::of(session.cwd());
+        let all: Vec<Granted> = approvals.kept.read()?;
+        Ok(all.into_iter().filter(|granted| granted.holds(session, &project)).collect())
+    }
+
+    /// Records an approval in the session and keeps it in the home.
+    pub(crate) fn approve(&self, session: &mut Session, approval: &Approval) -> Result<(), EngineError> {
+        let (name, covered) = match &approval.covered {
+            Covered::Exact(bytes) => ("exact", bytes),
+            Covered::Pattern(pattern) => ("pattern", pattern),
+        };
+        let time = self.timestamp();
+        let data = json!({
+            "op": "approve", "client": self.client,
+            "permission": approval.permission, name: covered, "scope": approval.scope, "time": time,
+        });
+        let id = self.record_approval(session, data)?;
+        let Some(approvals) = &self.approvals else { return Ok(()) };
+        let (session, project) = (session.id().to_string(), ProjectKey::of(session.cwd()));
+        let granted = Granted { id, session, project, time, approval: approval.clone() };
+        approvals.kept.change(|list: &mut Vec<Granted>| {
+            list.push(granted);
+            true
+        })
+    }
+
+    /// Takes back an approval that holds for a session.
+    pub fn revoke_approval(&self, session: &mut Session, id: &str) -> Result<Granted, EngineError> {
+        let held = self.approvals(session)?;
+        let mut matching = held.into_iter().filter(|granted| granted.id.starts_with(id) && !id.is_empty());
+        let (Some(granted), None) = (matching.next(), matching.next()) else {
+            return Err(EngineError::ApprovalNotFound(id.to_owned()));
+        };
+        if let Some(approvals) = &self.approvals {
+            // It must not count any more before anyone is told so.
+            approvals.kept.change(|list: &mut Vec<Granted>| {
+                let before = list.len();
+                list.retain(|known| known.id != granted.id || known.session != granted.session);
+                list.len() < before
+            })?;
+        }
+        self.record_approval(
+            session,
+            json!({"op": "revoke", "client": self.client, "revokes": granted.id, "time": self.timestamp()}),
+        )?;
+        Ok(granted)
+    }
+
+    fn record_approval(&self, session: &mut Session, data: Value) -> Result<String, EngineError> {
+        let appended = self.append(session, &[Draft::new(Body::ramus("approval", data))], &Cursor::Leaf)?;
+        let written = appended.entries.into_iter().next();
+        written.map(|written| written.id.to_string()).ok_or_else(|| EngineError::Invalid("nothing was written".into()))
+    }
+}

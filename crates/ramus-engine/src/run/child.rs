@@ -1,0 +1,234 @@
+//! `task`: a child session does part of the work. It has messages and a list of tasks of its own, runs beside its siblings,
+//! and comes back with one result.
+//!
+//! The invariant: a child never may more than its parent, and ends when its parent does.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use ramus_agent::{End, Event, Input};
+use ramus_model::permission::{Permissions, Question, covers};
+use ramus_model::request::ToolDefinition;
+use ramus_model::{Seq, SessionId};
+use ramus_tools::{Cancel, Effect, Outcome, Plan, Refusal, Tool};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::{Inbox, Letters, Run, TurnResult, inbox};
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::Session;
+use crate::verb::create::NewSession;
+
+/// How deep children may have children.
+const DEEPEST: usize = 3;
+
+/// How long the title of a child is at most, in characters.
+const TITLE: usize = 60;
+
+/// Whom work can be given to: how such a child differs from its parent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delegate {
+    /// What it is called.
+    pub name: String,
+    /// What it is good for, as the model is told.
+    pub description: String,
+    /// What it is told about itself; empty to tell it what its parent is told.
+    pub prompt: String,
+    /// The tools it has; none for all that its parent has.
+    pub tools: Option<Vec<String>>,
+    /// What it may do, as far as its parent may too; none for all that its parent may.
+    pub permissions: Option<Permissions>,
+}
+
+/// Gives work to child sessions.
+#[derive(Clone)]
+pub struct Task {
+    engine: Engine,
+    parent: SessionId,
+    cwd: String,
+    run: Run,
+    delegates: Arc<Vec<Delegate>>,
+    /// Where the parent hears of its children.
+    inbox: Inbox,
+    depth: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    agent: String,
+    prompt: String,
+    description: String,
+}
+
+impl Task {
+    /// Makes the tool for a turn of `session` that is run with `run`; `inbox` is where that turn hears what happens.
+    pub fn new(engine: &Engine, session: &Session, run: &Run, inbox: &Inbox, delegates: Vec<Delegate>) -> Self {
+        let mut run = run.clone();
+        run.prompt = None;
+        run.pictures = Vec::new();
+        Self {
+            engine: engine.clone(),
+            parent: session.id().clone(),
+            cwd: session.cwd().to_owned(),
+            run,
+            delegates: Arc::new(delegates),
+            inbox: inbox.clone(),
+            depth: 1,
+        }
+    }
+
+    /// What a child is run with, and the tool with which it can have children of its own.
+    fn equip(&self, delegate: &Delegate, prompt: String, child: &Session, inbox: &Inbox) -> Run {
+        let mut run = self.run.clone();
+        run.prompt = Some(prompt);
+        if !delegate.prompt.is_empty() {
+            run.system = format!("{}\n\n{}", delegate.prompt, run.system);
+        }
+        let is_allowed =
+            |name: &str| delegate.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| covers(tool, name)));
+        run.tools.retain(|tool| is_allowed(&tool.definition().name));
+        if let Some(own) = delegate.permissions.clone() {
+            run.permissions = own.child_of(&self.run.permissions);
+        }
+        if self.depth < DEEPEST && is_allowed("task") {
+            let deeper = Self {
+                parent: child.id().clone(),
+                run: run.clone(),
+                inbox: inbox.clone(),
+                depth: self.depth + 1,
+                ..self.clone()
+            };
+            run.tools.push(Arc::new(deeper));
+        }
+        run
+    }
+
+    /// Runs a child to its end, on a thread where it may block.
+    fn spawn(
+        &self,
+        delegate: &Delegate,
+        asked: Arguments,
+        (own, letters): (Inbox, Letters),
+        runtime: &Handle,
+    ) -> Result<Finished, EngineError> {
+        let title: String = asked.description.chars().filter(|c| !c.is_control()).take(TITLE).collect();
+        let mut child = self.engine.create(NewSession {
+            cwd: self.cwd.clone(),
+            title: Some(title).filter(|title| !title.trim().is_empty()),
+            parent: Some(self.parent.clone()),
+            ..NewSession::default()
+        })?;
+        let id = child.id().to_string();
+        let started = Event::ChildStarted {
+            child: id.clone(),
+            agent: delegate.name.clone(),
+            description: asked.description.clone(),
+        };
+        self.inbox.tell(started);
+        let run = self.equip(delegate, asked.prompt, &child, &own);
+        let mut watcher = |event: &Event| {
+            self.inbox.tell(Event::ChildEvent { child: id.clone(), event: Box::new(event.clone()) });
+        };
+        let result = self.engine.run(&mut child, run, runtime, (own, letters), &mut watcher);
+        let finish_reason = result.as_ref().map_or("error", TurnResult::finish_reason).to_owned();
+        self.inbox.tell(Event::ChildFinished { child: id.clone(), finish_reason });
+        let result = result?;
+        let seq = result.entry.as_ref().and_then(|entry| child.log().seq_of(entry.as_str()));
+        let text = seq.map(|seq: Seq| child.message(seq)).transpose()?.flatten().map(|message| message.text());
+        Ok(Finished { child: id, text: text.unwrap_or_default(), result })
+    }
+}
+
+/// A child that came to its end.
+struct Finished {
+    child: String,
+    text: String,
+    result: TurnResult,
+}
+
+impl Finished {
+    fn outcome(self, name: &str) -> Outcome {
+        let said = self.text.trim();
+        let (text, is_error) = match &self.result.end {
+            End::Finished(_) => (format!("@{name}: {said}"), false),
+            End::Cancelled => (format!("@{name}: {said}\n[Cancelled; what it did so far may have taken effect]"), true),
+            End::Failed(reason) => (format!("@{name}: {said}\n[Failed: {reason}]"), true),
+        };
+        let usage = self.result.usage;
+        let details = json!({
+            "session": self.child, "agent": name, "finish_reason": self.result.finish_reason(),
+            "usage": {
+                "input": usage.input, "output": usage.output,
+                "cache_read": usage.cache_read, "cache_write": usage.cache_write,
+            },
+            "cost_micros": self.result.cost_micros,
+        });
+        let is_cancelled = self.result.end == End::Cancelled;
+        Outcome { is_error, is_cancelled, ..Outcome::text(text) }.with_details(details)
+    }
+}
+
+impl Tool for Task {
+    fn definition(&self) -> ToolDefinition {
+        let names: Vec<&str> = self.delegates.iter().map(|delegate| delegate.name.as_str()).collect();
+        let mut description =
+            "Gives part of the work to an agent with a session of its own, which knows only what the prompt \
+            says and comes back with one answer. Several can work side by side. The agents:"
+                .to_owned();
+        for delegate in self.delegates.iter() {
+            description.push_str(&format!("\n- {}: {}", delegate.name, delegate.description));
+        }
+        let parameters = json!({
+            "type": "object",
+            "properties": {
+                "agent": {"type": "string", "enum": names},
+                "prompt": {"type": "string", "description": "What to do and what to report, with everything needed for it"},
+                "description": {"type": "string", "description": "The work in a few words"},
+            },
+            "required": ["agent", "prompt", "description"],
+            "additionalProperties": false,
+        });
+        ToolDefinition { name: "task".to_owned(), description, parameters }
+    }
+
+    fn plan(&self, value: &Value) -> Result<Plan, Refusal> {
+        let asked = Arguments::deserialize(value).map_err(|error| Refusal::Arguments(error.to_string()))?;
+        let known = self.delegates.iter().find(|delegate| delegate.name == asked.agent).cloned();
+        let delegate = known.ok_or_else(|| Refusal::Arguments(format!("there is no agent {:?}", asked.agent)))?;
+        let question = Question {
+            permission: "task".to_owned(),
+            exact: value.to_string(),
+            subjects: vec![delegate.name.clone()],
+            ..Question::default()
+        };
+        let this = self.clone();
+        Ok(Plan::waiting(vec![question], Effect::Delegates, move |cancel: Cancel| {
+            async move {
+                if cancel.is_cancelled() {
+                    return Outcome::cancelled();
+                }
+                let post = inbox();
+                let stop = post.0.clone();
+                let (runtime, name) = (Handle::current(), delegate.name.clone());
+                let within = runtime.clone();
+                let mut work = runtime.spawn_blocking(move || this.spawn(&delegate, asked, post, &within));
+                let done = tokio::select! {
+                    done = &mut work => done,
+                    () = cancel.cancelled() => {
+                        stop.send(Input::Cancel);
+                        work.await
+                    }
+                };
+                match done {
+                    Ok(Ok(finished)) => finished.outcome(&name),
+                    Ok(Err(error)) => Outcome::failed(format!("@{name} could not work: {error}")),
+                    Err(error) => Outcome::failed(format!("@{name} broke: {error}")),
+                }
+            }
+            .boxed()
+        }))
+    }
+}

@@ -1,0 +1,32 @@
+//! `mode`: which agent answers from here on, as an entry of the path. Going back to an old branch brings its agent back.
+
+use ramus_model::{Body, Draft, Kind};
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::Session;
+use crate::settings::{Settings, is_mode_of};
+use crate::verb::append::Cursor;
+
+impl Engine {
+    /// Records that an agent takes over, when the path is not its own already. Says whether it did.
+    pub fn change_mode(&self, session: &mut Session, agent: &str, settings: &Settings) -> Result<bool, EngineError> {
+        let mode = session.context(session.log().leaf())?.state.mode;
+        if is_mode_of(&mode, agent, settings) {
+            return Ok(false);
+        }
+        let draft = Draft::new(Body::new("mode_change", [("mode", Value::from(agent))]));
+        self.append(session, &[draft], &Cursor::Leaf)?;
+        Ok(true)
+    }
+}
+
+impl Session {
+    /// Says whether the path says how much to think: a level that nobody chose leaves it to the agent.
+    pub fn has_thinking_level(&self) -> bool {
+        let log = self.log();
+        let is_change = |seq| log.record(seq).is_some_and(|record| record.kind == Kind::ThinkingLevelChange);
+        log.ancestors(log.leaf()).any(is_change)
+    }
+}

@@ -1,0 +1,44 @@
+//! `rewind`: the leaf goes back, so that something is said or answered again. What was there stays, as a branch beside it.
+
+use ramus_model::{EntryId, Kind, Record, Role, Seq};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::Session;
+
+impl Engine {
+    /// Moves the leaf in front of what a person said, so that it can be said in other words. Returns the leaf; none when
+    /// nothing comes before.
+    pub fn rewind_before(&self, session: &mut Session, said: Seq) -> Result<Option<EntryId>, EngineError> {
+        let log = session.log();
+        if !log.record(said).is_some_and(is_said) {
+            let id = session.entry_id(said);
+            return Err(EngineError::Invalid(format!("{id} is not something a person said")));
+        }
+        let before = log.ancestors(log.record(said).and_then(Record::parent));
+        let target = { before }.find(|seq| log.record(*seq).is_some_and(Record::is_visible) && log.belongs(*seq));
+        match target {
+            Some(target) => self.branch(session, target).map(Some),
+            None => self.reset_leaf(session).map(|()| None),
+        }
+    }
+
+    /// Moves the leaf to what a person said last, so that it is answered again.
+    pub fn rewind_to_last_said(&self, session: &mut Session) -> Result<EntryId, EngineError> {
+        let missing = || EngineError::Invalid("nobody has said anything on this path".into());
+        let said = session.last_said().ok_or_else(missing)?;
+        self.branch(session, said)
+    }
+}
+
+impl Session {
+    /// Returns what a person said last on the path to the leaf.
+    pub fn last_said(&self) -> Option<Seq> {
+        let log = self.log();
+        log.ancestors(log.leaf()).find(|seq| log.record(*seq).is_some_and(is_said))
+    }
+}
+
+fn is_said(record: &Record) -> bool {
+    record.kind == Kind::Message && record.role == Role::User && record.is_visible()
+}

@@ -1,0 +1,119 @@
+//! The slash commands of a chat.
+
+use crate::failure::Refusal;
+use crate::render::{Text, style};
+
+/// Every command: its name, what follows it, and what it does.
+const COMMANDS: [(&str, &str, &str); 13] = [
+    ("/help", "", "list the commands"),
+    ("/branch", "ENTRY", "go back to an entry and take another way"),
+    ("/label", "NAME", "name the last entry"),
+    ("/undo", "", "go back before what you said last"),
+    ("/edit", "[TEXT]", "say what you said last in other words"),
+    ("/regenerate", "", "have what you said last answered again"),
+    ("/compact", "", "replace the older part of the context by a summary"),
+    ("/model", "PROVIDER/NAME", "let another model answer"),
+    ("/agent", "NAME", "let another agent answer"),
+    ("/tree", "", "show all branches"),
+    ("/cost", "", "tell what the session used"),
+    ("/tools", "", "list what the model can call"),
+    ("/quit", "", "end the chat"),
+];
+
+/// A command with what follows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Slash {
+    Help,
+    Branch(String),
+    Label(String),
+    Undo,
+    Edit(Option<String>),
+    Regenerate,
+    Compact,
+    Model(String),
+    Agent(String),
+    Tree,
+    Cost,
+    Tools,
+    Quit,
+}
+
+impl Slash {
+    /// Reads a line; none when it is something to say. A path such as `/etc/hosts is odd` is something to say.
+    pub(super) fn parse(line: &str) -> Result<Option<Self>, Refusal> {
+        let line = line.trim();
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let is_command = name.strip_prefix('/').is_some_and(|word| !word.is_empty() && !word.contains(['/', '.']));
+        if !is_command {
+            return Ok(None);
+        }
+        let rest = rest.trim();
+        let needed = |what: &str| match rest {
+            "" => Err(Refusal::usage(format!("{name} needs {what}")).hint("/help lists the commands")),
+            rest => Ok(rest.to_owned()),
+        };
+        Ok(Some(match name {
+            "/help" => Self::Help,
+            "/branch" => Self::Branch(needed("an entry")?.trim_start_matches('@').to_owned()),
+            "/label" => Self::Label(needed("a name")?),
+            "/undo" => Self::Undo,
+            "/edit" => Self::Edit((!rest.is_empty()).then(|| rest.to_owned())),
+            "/regenerate" => Self::Regenerate,
+            "/compact" => Self::Compact,
+            "/model" => Self::Model(needed("PROVIDER/NAME")?),
+            "/agent" => Self::Agent(needed("a name")?),
+            "/tree" => Self::Tree,
+            "/cost" => Self::Cost,
+            "/tools" => Self::Tools,
+            "/quit" | "/exit" => Self::Quit,
+            _ => {
+                let hint = match completions(name).first() {
+                    Some(nearest) => format!("did you mean {nearest}?"),
+                    None => "/help lists the commands; a space in front says it to the model".to_owned(),
+                };
+                return Err(Refusal::usage(format!("there is no command {name}")).hint(hint));
+            }
+        }))
+    }
+}
+
+/// Returns the commands that begin like this.
+pub(super) fn completions(beginning: &str) -> Vec<&'static str> {
+    COMMANDS.iter().map(|(name, ..)| *name).filter(|name| name.starts_with(beginning)).collect()
+}
+
+/// Says what every command does.
+pub(super) fn help() -> Text {
+    let mut text = Text::new();
+    for (name, argument, what) in COMMANDS {
+        text.padded(style::BOLD, &format!("{name} {argument}"), 22).plain(what).end();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_commands_or_something_to_say() {
+        let parsed = |line| Slash::parse(line).map_err(|refusal| refusal.to_string());
+        assert_eq!(parsed("/branch @start"), Ok(Some(Slash::Branch("start".into()))));
+        assert_eq!(parsed("  /edit two words "), Ok(Some(Slash::Edit(Some("two words".into())))));
+        assert_eq!(parsed("/edit"), Ok(Some(Slash::Edit(None))));
+        assert_eq!(parsed("/etc/hosts is odd"), Ok(None));
+        assert_eq!(parsed("/ is the root"), Ok(None));
+        assert_eq!(parsed("say /quit"), Ok(None));
+        assert_eq!(parsed("/label"), Err("/label needs a name".into()));
+        assert_eq!(parsed("/qit"), Err("there is no command /qit".into()));
+    }
+
+    #[test]
+    fn every_command_in_the_list_is_one() {
+        for (name, argument, _) in COMMANDS {
+            let line = format!("{name} {}", argument.trim_matches(['[', ']']));
+            assert!(matches!(Slash::parse(&line), Ok(Some(_))), "{line}");
+        }
+        assert_eq!(completions("/t"), ["/tree", "/tools"]);
+    }
+}

@@ -1,0 +1,73 @@
+//! How a turn ended: one object for programs, one line for people.
+
+use ramus_agent::End;
+use ramus_engine::run::TurnResult;
+use ramus_model::SessionId;
+use serde_json::json;
+
+use crate::failure::Exit;
+use crate::render::{Text, glyphs, json as members, quantity, style};
+use crate::screen::Screen;
+
+/// Tells how a turn ended.
+pub(crate) fn report(
+    screen: &mut Screen,
+    session: &SessionId,
+    result: &TurnResult,
+    is_scripted: bool,
+) -> anyhow::Result<Exit> {
+    if screen.wants_json() {
+        let usage = result.usage;
+        screen.json(members::members(json!({
+            "type": "turn_end",
+            "session": session.as_str(),
+            "entry": result.entry.as_ref().map(|id| id.as_str()),
+            "finish_reason": result.finish_reason(),
+            "error": error(result),
+            "usage": {
+                "input": usage.input, "output": usage.output,
+                "cache_read": usage.cache_read, "cache_write": usage.cache_write,
+            },
+            "cost_micros": result.cost_micros,
+            "snapshot": null,
+            "commit": null,
+            "artifacts": result.artifacts,
+            "summary": {"additions": 0, "deletions": 0, "files": 0},
+        })))?;
+    } else {
+        screen.note(&end_line(session, result, is_scripted))?;
+    }
+    Ok(match &result.end {
+        End::Finished(_) => Exit::Done,
+        End::Cancelled => Exit::Interrupted,
+        End::Failed(_) => Exit::Failed,
+    })
+}
+
+/// What went wrong, if something did.
+fn error(result: &TurnResult) -> Option<&str> {
+    if let End::Failed(reason) = &result.end { Some(reason) } else { None }
+}
+
+/// The last line: how it ended, what it used, and how to go on.
+fn end_line(session: &SessionId, result: &TurnResult, is_scripted: bool) -> Text {
+    let mut facts = Vec::new();
+    match &result.end {
+        End::Finished(reason) if reason == "length" => facts.push("cut off by its length".to_owned()),
+        End::Finished(_) => {}
+        End::Cancelled => facts.push("stopped".to_owned()),
+        End::Failed(reason) => facts.push(format!("failed: {reason}")),
+    }
+    if is_scripted {
+        facts.push("scripted".to_owned());
+    }
+    facts.push(format!("{} tokens", quantity::grouped(result.usage.sum())));
+    facts.push(match result.cost_micros {
+        Some(micros) => quantity::money(micros).unwrap_or_else(|| "no cost".to_owned()),
+        None => "cost unknown".to_owned(),
+    });
+    facts.push(format!("session {session}"));
+    let mut text = Text::new();
+    text.styled(style::DIM, &facts.join(glyphs::of_terminal().separator)).end();
+    text
+}
