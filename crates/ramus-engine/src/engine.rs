@@ -12,6 +12,7 @@ use crate::approvals::Approvals;
 use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
 use crate::run::Summariser;
+use crate::workspace::Ledgers;
 
 /// When an append is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub struct Engine {
     pub(crate) snapshots: Option<PathBuf>,
     /// Directories that snapshots leave out.
     pub(crate) apart: Vec<PathBuf>,
+    /// What calls change in the directories where turns run.
+    pub(crate) ledgers: Ledgers,
     pub(crate) approvals: Option<Approvals>,
     pub(crate) summariser: Option<Summariser>,
 }
@@ -75,6 +78,7 @@ impl Engine {
             shelf: Shelf::default(),
             snapshots: None,
             apart: Vec::new(),
+            ledgers: Ledgers::default(),
             approvals: None,
             summariser: None,
         }

@@ -29,6 +29,7 @@ pub(crate) mod repair;
 pub(crate) mod replace_segment;
 pub(crate) mod restore;
 pub(crate) mod resume;
+pub(crate) mod revert;
 pub(crate) mod rewind;
 pub(crate) mod rewrite_call;
 pub(crate) mod say;

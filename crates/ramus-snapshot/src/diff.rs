@@ -55,6 +55,20 @@ pub struct FileDiff {
 }
 
 impl Snapshots {
+    /// Lists the paths that differ between two snapshots, sorted, without looking into files.
+    pub fn changed(&self, old: SnapshotId, new: SnapshotId) -> Result<Vec<PathBuf>, SnapshotError> {
+        if old == new {
+            return Ok(Vec::new());
+        }
+        let (old, new) = (self.directory_of(old)?, self.directory_of(new)?);
+        Ok(compare(self.objects(), Some(old), Some(new))?.into_iter().map(|one| one.path).collect())
+    }
+
+    /// Says whether a snapshot is kept here.
+    pub fn has(&self, id: SnapshotId) -> bool {
+        self.objects().has(&id.0)
+    }
+
     /// Compares two snapshots. `only` chooses paths and what is beneath them; empty for all.
     pub fn diff(&self, old: SnapshotId, new: SnapshotId, only: &[PathBuf]) -> Result<Vec<FileDiff>, SnapshotError> {
         let (old, new) = (self.directory_of(old)?, self.directory_of(new)?);

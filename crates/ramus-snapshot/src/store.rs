@@ -101,19 +101,36 @@ impl Snapshots {
 
     /// Takes a snapshot.
     pub fn take(&mut self, about: &About) -> Result<Taken, SnapshotError> {
+        self.take_unless(about, None)
+    }
+
+    /// Takes a snapshot, unless the directory is as it was in an earlier one, which is returned then.
+    pub fn take_since(&mut self, earlier: SnapshotId, about: &About) -> Result<Taken, SnapshotError> {
+        let directory = self.directory_of(earlier)?;
+        self.take_unless(about, Some((earlier, directory)))
+    }
+
+    fn take_unless(&mut self, about: &About, earlier: Option<(SnapshotId, ObjectId)>) -> Result<Taken, SnapshotError> {
         let _lock = self.lock()?;
         let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let cache = self.store.join("known");
         let known = Known::load(&cache);
         let walked = walk(&self.root, &self.apart, &known, self.limits)?;
         let mut pack = Pack::default();
+        let is_earlier = |root: ObjectId| earlier.filter(|(_, directory)| *directory == root).map(|(id, _)| id);
         if let Some(root) = known.root.filter(|_| walked.is_same()) {
+            if let Some(id) = is_earlier(root) {
+                return Ok(Taken { id, files: known.len(), uncovered: walked.uncovered });
+            }
             let id = self.commit(&mut pack, root, about, moment.as_secs())?;
             self.objects.add(if pack.is_empty() { Vec::new() } else { vec![pack.finish()?] })?;
             return Ok(Taken { id, files: known.len(), uncovered: walked.uncovered });
         }
         let state = self.take_in(&mut pack, &known, walked)?;
-        let id = self.commit(&mut pack, state.root, about, moment.as_secs())?;
+        let id = match is_earlier(state.root) {
+            Some(id) => id,
+            None => self.commit(&mut pack, state.root, about, moment.as_secs())?,
+        };
         let mut packs = state.packs;
         if !pack.is_empty() {
             packs.push(pack.finish()?);

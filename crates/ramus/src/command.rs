@@ -32,6 +32,7 @@ mod rename;
 mod replace_segment;
 mod reset_leaf;
 mod restore;
+mod revert;
 pub(crate) mod run;
 mod say;
 mod search;
@@ -89,6 +90,8 @@ pub(crate) enum Command {
     Snapshots(snapshot::Snapshots),
     Diff(diff::Diff),
     Restore(restore::Restore),
+    Revert(revert::Revert),
+    Unrevert(revert::Unrevert),
     Export(export::Export),
     Delete(delete::Delete),
     Doctor(doctor::Doctor),
@@ -151,6 +154,8 @@ impl Command {
             Self::Snapshots(snapshots) => snapshots.run(invocation),
             Self::Diff(diff) => diff.run(invocation),
             Self::Restore(restore) => restore.run(invocation),
+            Self::Revert(revert) => revert.run(invocation),
+            Self::Unrevert(unrevert) => unrevert.run(invocation),
             Self::Export(export) => export.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),

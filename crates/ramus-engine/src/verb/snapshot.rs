@@ -2,51 +2,25 @@
 //!
 //! A snapshot counts when its entry is in the log; what it refers to is durable before that.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use ramus_model::json::Raw;
-use ramus_model::{Body, Draft, EntryId, Kind, Seq};
-use ramus_snapshot::{About, SnapshotId, Snapshots, Uncovered};
-use serde_json::json;
+use ramus_model::{Body, Draft, EntryId, Seq};
+use ramus_snapshot::{About, SnapshotId, Snapshots, Taken, Uncovered};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
 use crate::verb::append::Cursor;
-
-/// The `customType` of snapshot entries, without our prefix.
-const NAME: &str = "snapshot";
+use crate::workspace::{Cause, Note, SNAPSHOT, Timeline, short};
 
 /// What a snapshot without a label is called.
 const UNNAMED: &str = "Workspace snapshot";
 
 /// The longest label.
 const LABEL: usize = 200;
-
-/// Why a snapshot was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// Somebody asked for it.
-    Asked,
-    /// Files were about to be restored.
-    Safety,
-    /// Files were restored.
-    Restored,
-}
-
-impl Cause {
-    const ALL: [Self; 3] = [Self::Asked, Self::Safety, Self::Restored];
-
-    /// Returns its name in entries.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Asked => "asked",
-            Self::Safety => "safety",
-            Self::Restored => "restored",
-        }
-    }
-}
 
 /// A snapshot of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,9 +46,7 @@ pub struct SnapshotEntry {
 impl SnapshotEntry {
     /// Returns the short name that people use.
     pub fn id(&self) -> String {
-        let mut text = self.commit.to_string();
-        text.truncate(12);
-        text
+        short(self.commit)
     }
 }
 
@@ -104,15 +76,11 @@ impl Engine {
         let log = session.log();
         let mut on_path: Vec<Seq> = log.ancestors(log.leaf()).collect();
         on_path.sort_unstable();
-        let mut found = Vec::new();
-        for seq in log.seqs().rev() {
-            if log.record(seq).is_some_and(|record| record.kind == Kind::Custom) {
-                let line = session.line(seq)?;
-                let is_on_path = on_path.binary_search(&seq).is_ok();
-                found.extend(read(&line, session.entry_id(seq), seq, is_on_path));
-            }
-        }
-        Ok(found)
+        let moments = Timeline::of(session)?.moments.into_iter().rev();
+        let listed = moments.filter_map(|(seq, note)| {
+            SnapshotEntry::of(session.entry_id(seq), seq, note, on_path.binary_search(&seq).is_ok())
+        });
+        Ok(listed.collect())
     }
 
     /// Finds a snapshot by the start of its name, by its entry, or by its label.
@@ -124,7 +92,9 @@ impl Engine {
         }
         let starts = |one: &&SnapshotEntry| name.len() >= 4 && one.commit.to_string().starts_with(name);
         let mut found: Vec<&SnapshotEntry> = all.iter().filter(starts).collect();
-        found.dedup_by_key(|one| one.commit);
+        // Of several entries that tell of one snapshot, the newest counts.
+        let mut known = HashSet::new();
+        found.retain(|one| known.insert(one.commit));
         match found.as_slice() {
             [one] => Ok((*one).clone()),
             [] => Err(EngineError::SnapshotNotFound(name.to_owned())),
@@ -137,7 +107,8 @@ impl Engine {
 
     /// Opens the store of the session's directory, and ends a restore that was interrupted.
     pub(crate) fn snapshot_store(&self, session: &mut Session) -> Result<Snapshots, EngineError> {
-        let home = self.snapshots.as_ref().ok_or_else(|| EngineError::Invalid("this home keeps no snapshots".into()))?;
+        let home =
+            self.snapshots.as_ref().ok_or_else(|| EngineError::Invalid("this home keeps no snapshots".into()))?;
         let cwd = Path::new(session.cwd());
         let root = Snapshots::root_of(cwd)?;
         let directory = home.join(key(&root));
@@ -149,6 +120,7 @@ impl Engine {
         Ok(store)
     }
 
+    /// Takes a snapshot and notes it. One that somebody asks for is always a new one.
     pub(crate) fn take_snapshot(
         &self,
         session: &mut Session,
@@ -156,47 +128,63 @@ impl Engine {
         label: &str,
         cause: Cause,
     ) -> Result<SnapshotTaken, EngineError> {
-        let parents = self.snapshots(session)?.iter().find(|one| one.is_on_path).map(|one| one.commit);
-        let taken = store.take(&About { label: label.to_owned(), parents: parents.into_iter().collect() })?;
-        let data = json!({
-            "commit": taken.id.to_string(), "label": label, "files": taken.files, "cause": cause.as_str(),
-            "uncovered": taken.uncovered.len(),
-        });
-        let draft = Draft::new(Body::ramus(NAME, data));
+        let taken = match cause {
+            Cause::Asked => store.take(&about(session, store, label)?)?,
+            Cause::Turn | Cause::Safety | Cause::Restored => look(session, store, label)?,
+        };
+        let draft = Draft::new(Body::ramus(SNAPSHOT, describe(&taken, label, cause)));
         let appended = self.append(session, &[draft], &Cursor::Leaf)?;
         let missing = || EngineError::Invalid("nothing was written".into());
         let written = appended.entries.into_iter().next().ok_or_else(missing)?;
-        let line = session.line(written.seq)?;
-        let snapshot = read(&line, written.id, written.seq, true).ok_or_else(missing)?;
+        let note = Note::read(&session.line(written.seq)?).ok_or_else(missing)?;
+        let snapshot = SnapshotEntry::of(written.id, written.seq, note, true).ok_or_else(missing)?;
         Ok(SnapshotTaken { snapshot, uncovered: taken.uncovered })
     }
 }
 
+/// Takes a snapshot, or returns the newest one of the path when nothing changed since. It is not noted anywhere.
+pub(crate) fn look(session: &Session, store: &mut Snapshots, label: &str) -> Result<Taken, EngineError> {
+    let about = about(session, store, label)?;
+    Ok(match about.parents.first() {
+        Some(earlier) => store.take_since(*earlier, &about)?,
+        None => store.take(&about)?,
+    })
+}
+
+/// A snapshot stands on the newest one of the path, so that whoever keeps it keeps those before it.
+fn about(session: &Session, store: &Snapshots, label: &str) -> Result<About, EngineError> {
+    let earlier = session.account()?.latest.filter(|id| store.has(*id));
+    Ok(About { label: label.to_owned(), parents: earlier.into_iter().collect() })
+}
+
+/// What the entry of a snapshot says.
+pub(crate) fn describe(taken: &Taken, label: &str, cause: Cause) -> Value {
+    json!({
+        "commit": taken.id.to_string(), "label": label, "files": taken.files, "cause": cause.as_str(),
+        "uncovered": taken.uncovered.len(),
+    })
+}
+
+impl SnapshotEntry {
+    /// Makes one of what an entry says; none when it tells of no snapshot.
+    fn of(entry: EntryId, seq: Seq, note: Note, is_on_path: bool) -> Option<Self> {
+        Some(Self {
+            entry,
+            seq,
+            commit: note.commit?,
+            cause: note.cause?,
+            label: note.label,
+            files: note.files,
+            created: note.timestamp,
+            is_on_path,
+        })
+    }
+}
+
 /// What the store of a directory is called.
-fn key(root: &Path) -> PathBuf {
+pub(crate) fn key(root: &Path) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     let mut name = hex::encode(Sha256::digest(root.as_os_str().as_bytes()));
     name.truncate(32);
     name.into()
-}
-
-/// Reads a snapshot entry; none when it is something else.
-fn read(line: &[u8], entry: EntryId, seq: Seq, is_on_path: bool) -> Option<SnapshotEntry> {
-    let raw = Raw::parse(line)?;
-    let text = |raw: Raw<'_>, name: &str| raw.field(name).and_then(Raw::text).map(|text| text.into_owned());
-    if text(raw, "customType")?.strip_prefix("ramus.")? != NAME {
-        return None;
-    }
-    let data = raw.field("data")?;
-    let cause = text(data, "cause")?;
-    Some(SnapshotEntry {
-        entry,
-        seq,
-        commit: SnapshotId::parse(&text(data, "commit")?).ok()?,
-        label: text(data, "label").unwrap_or_default(),
-        files: data.field("files").and_then(Raw::unsigned).unwrap_or_default(),
-        created: text(raw, "timestamp").unwrap_or_default(),
-        cause: Cause::ALL.into_iter().find(|one| one.as_str() == cause)?,
-        is_on_path,
-    })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ramus_engine::{RestoreOptions, RestoreReport};
 use ramus_snapshot::{Action, Conflict, Step};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::snapshot;
 use crate::failure::Exit;
@@ -14,8 +14,8 @@ use crate::render::{Text, clean, json, quantity, style};
 
 const EXAMPLES: &str = "\
 The conversation stays where it is. What is there now is kept in a snapshot first, so a restore can be taken back. A file \
-that was changed since the newest snapshot is yours: it is listed as a conflict and left alone, unless --force is given. \
-Files that no snapshot of the session held are never touched.
+that you changed since is yours: it is listed as a conflict and left alone, unless --force is given or you keep it first \
+with `ramus snapshot`. Files that only you made are never touched.
 
 Examples:
   ramus restore last 3f2a --dry-run
@@ -33,7 +33,7 @@ pub(crate) struct Restore {
     /// Say what would happen, and do nothing
     #[arg(long)]
     dry_run: bool,
-    /// Overwrite what was changed since the newest snapshot
+    /// Overwrite what you changed since
     #[arg(long)]
     force: bool,
     /// Only this file or directory, and what is beneath it
@@ -48,28 +48,40 @@ impl Restore {
         let options = RestoreOptions { dry_run: self.dry_run, force: self.force, only: self.path.clone() };
         let report = invocation.engine.restore(&mut session, &target, &options)?;
         invocation.finish(&mut session)?;
-        let is_partial = report.safety.is_some() && !report.restored.kept.is_empty();
+        let carried = Carried { report: &report, force: self.force };
         if invocation.screen.wants_json() {
-            let leaf = session.leaf();
-            let steps: Vec<Value> = report.plan.steps.iter().map(to_json).collect();
-            let answer = json!({
-                "plan": steps,
-                "applied": report.safety.is_some(),
-                "kept": report.restored.kept.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
-                "safety_snapshot": report.safety.as_ref().map(|safety| safety.id()),
-                "snapshot": snapshot::to_json(&target),
-                "leaf": leaf.as_ref().map(|leaf| leaf.as_str()),
-            });
-            invocation.screen.json(json::members(answer))?;
+            let mut answer = carried.to_json();
+            answer.insert("snapshot".into(), snapshot::to_json(&target));
+            answer.insert("leaf".into(), json!(session.leaf().as_ref().map(|leaf| leaf.as_str())));
+            invocation.screen.json(json::members(Value::Object(answer)))?;
         } else {
-            invocation.screen.text(&self.to_text(&report))?;
+            invocation.screen.text(&carried.to_text())?;
         }
-        Ok(if is_partial { Exit::Partial } else { Exit::Done })
+        Ok(exit(&report))
+    }
+}
+
+/// What became of files, for every command that puts some back.
+pub(super) struct Carried<'r> {
+    pub(super) report: &'r RestoreReport,
+    pub(super) force: bool,
+}
+
+impl Carried<'_> {
+    pub(super) fn to_json(&self) -> Map<String, Value> {
+        let steps: Vec<Value> = self.report.plan.steps.iter().map(to_json).collect();
+        let kept: Vec<_> = self.report.restored.kept.iter().map(|path| path.to_string_lossy()).collect();
+        json::members(json!({
+            "plan": steps,
+            "applied": self.report.safety.is_some(),
+            "kept": kept,
+            "safety_snapshot": self.report.safety.as_ref().map(|safety| safety.id()),
+        }))
     }
 
-    fn to_text(&self, report: &RestoreReport) -> Text {
+    pub(super) fn to_text(&self) -> Text {
         let mut text = Text::new();
-        for step in &report.plan.steps {
+        for step in &self.report.plan.steps {
             let note = match step.conflict {
                 None => "",
                 Some(Conflict::Changed) if self.force => "  (was changed since)",
@@ -81,18 +93,24 @@ impl Restore {
             text.plain(&clean::one_line(&step.path.to_string_lossy())).styled(style::DIM, note).end();
         }
         let count = |count: usize| quantity::count(count, "file", "files");
-        let end = match &report.safety {
-            None if report.plan.steps.is_empty() => "nothing to restore: the files are as they were".to_owned(),
-            None => format!("{} would change", count(report.plan.steps.len())),
+        let end = match &self.report.safety {
+            None if self.report.plan.steps.is_empty() => "nothing to restore: the files are as they were".to_owned(),
+            None => format!("{} would change", count(self.report.plan.steps.len())),
             Some(safety) => {
-                let kept = report.restored.kept.len();
+                let restored = &self.report.restored;
+                let kept = restored.kept.len();
                 let left = if kept > 0 { format!(", {} left alone", count(kept)) } else { String::new() };
-                format!("{} restored{left}; what was there is kept as {}", count(report.restored.done.len()), safety.id())
+                format!("{} restored{left}; what was there is kept as {}", count(restored.done.len()), safety.id())
             }
         };
         text.plain(&end).end();
         text
     }
+}
+
+/// Files that were left alone make it partial.
+pub(super) fn exit(report: &RestoreReport) -> Exit {
+    if report.safety.is_some() && !report.restored.kept.is_empty() { Exit::Partial } else { Exit::Done }
 }
 
 fn action(action: Action) -> &'static str {

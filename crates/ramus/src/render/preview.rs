@@ -1,11 +1,12 @@
 //! One entry on one line: who speaks and what about.
 
+use ramus_engine::Summary;
 use ramus_model::json::Raw;
 use ramus_model::message::{Message, Part};
 use ramus_model::{Kind, Marker, Record, Role};
 
 use super::clean::{self, Breaks};
-use super::{glyphs, quantity};
+use super::{conversation, glyphs, quantity};
 
 /// One entry, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +144,23 @@ fn of_custom(raw: Raw<'_>, marker: Marker) -> String {
             let replaced = data.and_then(|data| data.field("replaced")).map_or(0, |ids| ids.items().count());
             format!("{} replaced by {}", quantity::count(replaced, "entry", "entries"), part("replacement"))
         }
-        Marker::Gap | Marker::Session | Marker::None => text(raw, "customType"),
+        Marker::Gap | Marker::Session | Marker::None => match (text(raw, "customType"), data) {
+            (name, Some(data)) => format!("{name}{}", of_files(&name, data)),
+            (name, None) => name,
+        },
+    }
+}
+
+/// What an entry says about files, behind its name.
+fn of_files(name: &str, data: Raw<'_>) -> String {
+    let summary = data.field("summary").filter(|_| matches!(name, "ramus.files" | "ramus.turn"));
+    let count =
+        |name: &str| summary.and_then(|summary| summary.field(name)).and_then(Raw::unsigned).unwrap_or_default();
+    let summary = Summary { additions: count("additions"), deletions: count("deletions"), files: count("files") };
+    match name {
+        "ramus.snapshot" => format!(" {}", text(data, "label")),
+        _ if summary.files > 0 => format!(" {}", conversation::told(summary)),
+        _ => String::new(),
     }
 }
 

@@ -111,6 +111,7 @@ pub(crate) fn equip(
         thinking: thinking(choices.thinking, session, &state.thinking_level, &agent, &settings)?,
         limits: ramus_agent::Limits::default(),
         prices: invocation.prices()?,
+        snapshots: invocation.home.settings().value("snapshots").is_some_and(|(value, _)| value == "on"),
     };
     Ok(Equipped { turn, agent, settings })
 }
