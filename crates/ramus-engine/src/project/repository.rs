@@ -64,7 +64,7 @@ pub(super) fn head_at(root: &Path) -> Option<Option<String>> {
 
 /// The git directory of a directory.
 enum Git {
-    Here(GitDirectory),
+    Here(Box<GitDirectory>),
     Absent,
     Unclear,
 }
@@ -93,7 +93,7 @@ fn git_in(root: &Path) -> Git {
     } else {
         None
     };
-    git.map_or(Git::Unclear, Git::Here)
+    git.map_or(Git::Unclear, |git| Git::Here(Box::new(git)))
 }
 
 /// What belongs to us or to whom the directory around it belongs was not planted by others.

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ramus_agent::Event;
 use ramus_model::{Body, Kind};
-use ramus_snapshot::{SnapshotId, Snapshots};
+use ramus_snapshot::{FileDiff, SnapshotId, Snapshots};
 use ramus_tools::Effect;
 use serde_json::{Value, json};
 
@@ -35,8 +36,6 @@ pub(super) struct Changes {
     first: Option<SnapshotId>,
     last: Option<SnapshotId>,
     paths: BTreeSet<PathBuf>,
-    summary: Summary,
-    steps: usize,
     /// Why there are no snapshots.
     without: Option<String>,
     /// What snapshots of this turn are called.
@@ -127,7 +126,6 @@ impl Running<'_> {
         let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Ok(()) };
         let changes = &mut self.changes;
         changes.noted += steps.len();
-        changes.steps += steps.len();
         changes.first.get_or_insert(first.before);
         changes.last = Some(last.after);
         let mut summary = Summary::default();
@@ -139,7 +137,6 @@ impl Running<'_> {
         }
         summary.files = if let [one] = steps.as_slice() { one.summary.files } else { paths.len() as u64 };
         changes.paths.extend(paths);
-        changes.summary = summary;
         let pairs: Vec<Value> =
             steps.iter().map(|step| json!([step.before.to_string(), step.after.to_string()])).collect();
         let said = self.last.clone();
@@ -154,11 +151,12 @@ impl Running<'_> {
     pub(super) fn sum_up_files(&mut self) -> Result<(TurnFiles, Vec<(&'static str, Value)>), EngineError> {
         self.note_changes(None)?;
         let before = self.session.account()?;
-        let (summary, paths) = self.net();
+        let diffs = self.net();
+        let summary = Summary::of(&diffs);
         self.tell_trouble(&before);
         let ledger = self.changes.ledger.as_ref().filter(|_| self.changes.without.is_none());
         let taken = ledger.and_then(|ledger| ledger.last());
-        let named: Vec<String> = paths.iter().take(NAMED).map(|path| path.display().to_string()).collect();
+        let named: Vec<String> = diffs.iter().take(NAMED).map(|diff| diff.path.display().to_string()).collect();
         let session = self.in_all(&before, summary, &named)?;
         let git = GitState { commit: project::head(self.session.cwd()), dirty: None };
         let mut members = vec![
@@ -173,21 +171,18 @@ impl Running<'_> {
         }
         let without = self.changes.without.clone();
         members.extend(without.clone().map(|reason| ("without_snapshots", Value::from(reason))));
+        if !diffs.is_empty() {
+            self.tell(Event::SessionDiff(diffs.iter().map(to_json).collect()));
+        }
         Ok((TurnFiles { snapshot: taken.map(|(id, _)| short(id)), summary, git, without }, members))
     }
 
     /// What the turn changed from its beginning to its end, in the files that it changed.
-    fn net(&self) -> (Summary, Vec<PathBuf>) {
-        let Changes { ledger, first, last, paths, summary, steps, .. } = &self.changes;
+    fn net(&self) -> Vec<FileDiff> {
+        let Changes { ledger, first, last, paths, .. } = &self.changes;
+        let (Some(ledger), Some(first), Some(last)) = (ledger, first, last) else { return Vec::new() };
         let only: Vec<PathBuf> = paths.iter().cloned().collect();
-        let (Some(ledger), Some(first), Some(last)) = (ledger, first, last) else { return Default::default() };
-        if *steps == 1 {
-            return (*summary, only);
-        }
-        match ledger.diff(*first, *last, &only) {
-            Some(diffs) => (Summary::of(&diffs), diffs.into_iter().map(|diff| diff.path).collect()),
-            None => (*summary, only),
-        }
+        ledger.diff(*first, *last, &only).unwrap_or_default()
     }
 
     /// What all turns of the path changed: lines are added up, files counted once.
@@ -234,4 +229,12 @@ impl Running<'_> {
         let label = format!("After: {}", words.chars().take(LABEL).collect::<String>());
         self.changes.label.insert(label).clone()
     }
+}
+
+/// A file that differs, as programs are told.
+fn to_json(diff: &FileDiff) -> Value {
+    json!({
+        "path": diff.path.to_string_lossy(), "status": diff.status.as_str(),
+        "additions": diff.additions, "deletions": diff.deletions,
+    })
 }

@@ -214,3 +214,43 @@ fn told(error: &SnapshotError) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_changes_while_any_call_runs_is_theirs_and_the_rest_is_not() {
+        let Ok(folder) = tempfile::tempdir() else { panic!("no directory") };
+        let (store, root) = (folder.path().join("store"), folder.path().join("project"));
+        let put = |name: &str| fs::create_dir_all(&root).and_then(|()| fs::write(root.join(name), name)).is_ok();
+        assert!(put("before"));
+        let ledgers = Ledgers::default();
+        let ledger = ledgers.of(&store, &root, &[], None);
+        let other = ledgers.of(&store, &root, &[], None);
+        assert!(Arc::ptr_eq(&ledger, &other), "all turns of a directory share one");
+        ledger.begin("parent", "one", "x");
+        assert!(put("one"));
+        other.begin("child", "two", "x");
+        ledger.end("parent", "one", "x");
+        assert!(put("two"));
+        assert_eq!(ledger.len(), 0, "a call still runs");
+        other.end("child", "two", "x");
+        assert!(put("person"));
+        ledger.begin("parent", "three", "x");
+        ledger.end("parent", "three", "x");
+        ledger.begin("parent", "four", "x");
+        assert!(put("four"));
+        ledger.end("parent", "four", "x");
+        let steps = ledger.steps_from(0);
+        let paths = |step: &Step| step.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+        assert_eq!(steps.iter().map(paths).collect::<Vec<_>>(), [vec!["one", "two"], vec!["four"]]);
+        let calls = |step: &Step| step.by.iter().map(|(_, call)| call.clone()).collect::<Vec<_>>();
+        assert_eq!(steps.iter().map(calls).collect::<Vec<_>>(), [vec!["one", "two"], vec!["four"]]);
+        assert_eq!(ledger.last().map(|(_, files)| files), Some(5));
+        drop((ledger, other));
+        assert_eq!(ledgers.of(&store, &root, &[], None).len(), 0, "nobody had it any more");
+    }
+}

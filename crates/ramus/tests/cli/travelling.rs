@@ -15,7 +15,12 @@ fn turn(world: &World, prompt: &str, calls: &[(&str, Value)], arguments: &[&str]
     let common = ["run", prompt, "--script", script.to_str().unwrap(), "--json", "--permission", "all=allow"];
     let ran = world.run(&[&common, arguments].concat());
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    events(&ran.stdout).pop().unwrap()
+    let mut events = events(&ran.stdout);
+    let end = events.pop().unwrap();
+    // What changed is told as an event, too.
+    let told = events.iter().find(|event| event["type"] == "session.diff");
+    assert_eq!(told.map_or(0, |told| told["diff"].as_array().unwrap().len()), end["summary"]["files"]);
+    end
 }
 
 fn write(path: &str, text: &str) -> (&'static str, Value) {
