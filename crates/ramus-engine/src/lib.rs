@@ -60,4 +60,5 @@ pub use verb::search::{Hit, Hits, IndexState, Search};
 pub use verb::snapshot::{SnapshotEntry, SnapshotTaken};
 pub use verb::tag::TagChange;
 pub use verb::usage::{SessionShare, UsageBy, UsageQuery, UsageReport, UsageRow};
+pub use verb::workspace::{Mount, WorkspaceInfo};
 pub use workspace::{Cause, Summary};

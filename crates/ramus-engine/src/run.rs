@@ -248,6 +248,10 @@ impl Running<'_> {
                 self.tell(event);
                 return Ok(Vec::new());
             }
+            Message::Ran(call, took) => {
+                self.timing.ran(call, took);
+                return Ok(Vec::new());
+            }
             Message::Approved(approval) => {
                 self.approve(approval)?;
                 return Ok(Vec::new());

@@ -39,4 +39,5 @@ pub(crate) mod survey;
 pub(crate) mod switch_model;
 pub(crate) mod tag;
 pub(crate) mod usage;
+pub(crate) mod workspace;
 pub(crate) mod writable;

@@ -46,6 +46,7 @@ mod tail;
 mod tree;
 mod trust;
 mod usage;
+mod workspace;
 
 use clap::Subcommand;
 
@@ -92,6 +93,7 @@ pub(crate) enum Command {
     Restore(restore::Restore),
     Revert(revert::Revert),
     Unrevert(revert::Unrevert),
+    Workspace(workspace::Workspace),
     Export(export::Export),
     Delete(delete::Delete),
     Doctor(doctor::Doctor),
@@ -156,6 +158,7 @@ impl Command {
             Self::Restore(restore) => restore.run(invocation),
             Self::Revert(revert) => revert.run(invocation),
             Self::Unrevert(unrevert) => unrevert.run(invocation),
+            Self::Workspace(workspace) => workspace.run(invocation),
             Self::Export(export) => export.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 use ramus_agent::{Input, Outcome, Verdict};
@@ -139,7 +140,9 @@ impl Running<'_> {
                 Some(watched) => Some(watched.begin().await),
                 None => None,
             };
+            let since = Instant::now();
             let done = plan.run(cancel).await;
+            inbox.post(Message::Ran(at, since.elapsed()));
             if let Some(watched) = watched {
                 watched.end().await;
             }

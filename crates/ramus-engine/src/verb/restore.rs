@@ -108,6 +108,7 @@ impl Engine {
     ) -> Result<Applied, EngineError> {
         let safety = self.take_snapshot(session, store, &format!("Before restoring {what}"), Cause::Safety)?.snapshot;
         let restored = store.restore(plan, force)?;
+        self.keep_standard_directories(session)?;
         let label = format!("Restored {what}");
         let about = About { label: label.clone(), parents: vec![safety.commit] };
         let taken = store.take_since(safety.commit, &about)?;

@@ -224,3 +224,57 @@ fn going_back_into_the_middle_of_a_turn_keeps_what_was_done_by_then() {
     world.unrevert();
     assert_eq!(world.read("a.txt").as_deref(), Some("3\n"));
 }
+
+#[test]
+fn a_workspace_of_its_own_is_described_and_reset_exactly() {
+    let mut world = World::new();
+    let elsewhere = world.engine.describe_workspace(&mut world.session).unwrap();
+    assert!(!elsewhere.is_owned && elsewhere.mounts.is_empty());
+    let storage = world.folder.path().join("storage");
+    let home = world.folder.path().join("home/inside");
+    assert_eq!(world.engine.make_workspace(&mut world.session, &home).unwrap_err().kind(), ErrorKind::Invalid);
+    let made = world.engine.make_workspace(&mut world.session, &storage).unwrap();
+    let id = world.session.id().to_string();
+    assert_eq!(
+        (made.id.as_str(), made.mount.as_str(), made.is_dirty),
+        (id.as_str(), &*format!("/mnt/{id}"), Some(false))
+    );
+    let names: Vec<&str> = made.mounts.iter().map(|mount| mount.name.as_str()).collect();
+    assert_eq!(names, ["mnt", "output", "tmp"]);
+    assert!(made.mounts.iter().all(|mount| mount.path.is_dir()) && storage.join("deployments").is_dir());
+    assert_eq!(
+        (world.session.cwd(), world.session.workspace().root.as_deref()),
+        (made.root.to_str().unwrap(), made.root.to_str())
+    );
+    let initial = world.snapshots()[0].clone();
+    assert_eq!(initial.label, "Initial workspace state");
+    put(&made.root, "mnt/a.txt", Some("agent or person, it goes"));
+    put(&made.root, "stray/b.txt", Some("so does this"));
+    let dirty = world.engine.describe_workspace(&mut world.session).unwrap();
+    assert_eq!(dirty.is_dirty, Some(true));
+    let planned = world.engine.reset_workspace(&mut world.session, &initial, true).unwrap();
+    assert!(planned.plan.steps.len() == 2 && made.root.join("mnt/a.txt").exists());
+    let report = world.engine.reset_workspace(&mut world.session, &initial, false).unwrap();
+    assert!(!made.root.join("mnt/a.txt").exists() && !made.root.join("stray").exists());
+    assert!(made.mounts.iter().all(|mount| mount.path.is_dir()), "the standard directories stay");
+    // It can be taken back, and newer snapshots stay listed.
+    let safety = report.safety.unwrap();
+    world.engine.reset_workspace(&mut world.session, &safety, false).unwrap();
+    assert!(made.root.join("mnt/a.txt").exists() && made.root.join("stray/b.txt").exists());
+    assert!(world.snapshots().len() >= 4);
+    assert_eq!(world.engine.make_workspace(&mut world.session, &storage).unwrap_err().kind(), ErrorKind::Conflict);
+}
+
+#[test]
+fn what_a_log_says_is_no_proof_that_a_directory_may_be_reset() {
+    let mut world = World::new();
+    world.put("a.txt", Some("1"));
+    let taken = world.engine.snapshot(&mut world.session, Some("one")).unwrap().snapshot;
+    let root = world.project().display().to_string();
+    let claim = json!({"op": "workspace", "client": "x", "set": {"workspace": {"root": root, "session": "x"}}});
+    let draft = ramus_model::Draft::new(ramus_model::Body::ramus("meta", claim));
+    world.engine.append(&mut world.session, &[draft], &ramus_engine::Cursor::Leaf).unwrap();
+    world.put("mine.txt", Some("mine"));
+    let error = world.engine.reset_workspace(&mut world.session, &taken, false).unwrap_err();
+    assert_eq!((error.kind(), world.read("mine.txt").as_deref()), (ErrorKind::Invalid, Some("mine")));
+}

@@ -45,7 +45,7 @@ impl Diff {
         let mut session = invocation.session(&self.session)?;
         let (from, to) = (self.from.as_deref(), self.to.as_deref());
         let diffs = invocation.engine.diff(&mut session, from, to, &self.path)?;
-        invocation.mention(&mut session)?;
+        invocation.mention(&session)?;
         let sum = |count: fn(&FileDiff) -> u64| diffs.iter().map(count).sum::<u64>();
         let (additions, deletions) = (sum(|diff| diff.additions), sum(|diff| diff.deletions));
         if invocation.screen.wants_json() {

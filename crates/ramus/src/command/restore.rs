@@ -39,6 +39,9 @@ pub(crate) struct Restore {
     /// Only this file or directory, and what is beneath it
     #[arg(long, value_name = "PATH")]
     path: Vec<PathBuf>,
+    /// Remove everything else too, whoever made it; only in a workspace that was made with `ramus workspace`
+    #[arg(long, conflicts_with_all = ["force", "path"])]
+    clean: bool,
 }
 
 impl Restore {
@@ -46,7 +49,10 @@ impl Restore {
         let mut session = invocation.session(&self.session)?;
         let target = invocation.engine.find_snapshot(&session, &self.snapshot)?;
         let options = RestoreOptions { dry_run: self.dry_run, force: self.force, only: self.path.clone() };
-        let report = invocation.engine.restore(&mut session, &target, &options)?;
+        let report = match self.clean {
+            true => invocation.engine.reset_workspace(&mut session, &target, self.dry_run)?,
+            false => invocation.engine.restore(&mut session, &target, &options)?,
+        };
         invocation.finish(&mut session)?;
         let carried = Carried { report: &report, force: self.force };
         if invocation.screen.wants_json() {

@@ -186,3 +186,28 @@ fn a_chat_goes_back_with_the_files() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(read(&world, "a.txt").as_deref(), Some("2\n"));
 }
+
+#[test]
+fn a_session_gets_a_workspace_of_its_own() {
+    let world = world();
+    let session = world.session();
+    let storage = world.path("storage").display().to_string();
+    let made = &world.json(&["workspace", &session, "--make", &storage])["workspace"];
+    assert_eq!((&made["id"], &made["owned"], &made["dirty"]), (&json!(session), &json!(true), &json!(false)));
+    let root = made["root"].as_str().unwrap().to_owned();
+    assert_eq!(root, format!("{storage}/{session}"));
+    let end = turn(
+        &world,
+        "fill it",
+        &[write("mnt/a.txt", "a\n"), ("bash", json!({"command": "echo b > output/b.txt"}))],
+        &["-s", &session],
+    );
+    assert_eq!(end["summary"], json!({"additions": 2, "deletions": 0, "files": 2}));
+    let refused = world.run(&["restore", &session, "Initial workspace state", "--clean", "--force"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    let reset = world.json(&["restore", &session, "Initial workspace state", "--clean"]);
+    assert_eq!((reset["plan"].as_array().unwrap().len(), &reset["applied"]), (2, &json!(true)));
+    let root = std::path::Path::new(&root);
+    assert!(root.join("mnt").is_dir() && root.join("output").is_dir() && !root.join("mnt/a.txt").exists());
+    assert!(world.ok(&["workspace", &session]).contains(&format!("/mnt/{session}/output")));
+}
