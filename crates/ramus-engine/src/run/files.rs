@@ -170,7 +170,10 @@ impl Running<'_> {
             members.extend([("snapshot", kept), ("changed", json!(named))]);
         }
         let without = self.changes.without.clone();
-        members.extend(without.clone().map(|reason| ("without_snapshots", Value::from(reason))));
+        // A turn that had nothing to keep says what the last one said that had.
+        let has_tried = without.is_some() || self.changes.ledger.is_some();
+        let noted = if has_tried { without.clone() } else { before.without };
+        members.extend(noted.map(|reason| ("without_snapshots", Value::from(reason))));
         if !diffs.is_empty() {
             self.tell(Event::SessionDiff(diffs.iter().map(to_json).collect()));
         }

@@ -200,6 +200,7 @@ fn where_no_snapshot_can_be_taken_the_turn_goes_on_and_says_so_once() {
     assert_eq!(world.read("a.txt").as_deref(), Some("1\n"));
     let said = |world: &World| world.session.notices().iter().filter(|notice| notice.contains("taken back")).count();
     assert_eq!(said(&world), 1);
+    world.turn("only talk", &[]);
     world.turn("second", &[&[("a.txt", Some("2\n"))]]);
     assert_eq!(said(&world), 1, "{:?}", world.session.notices());
     // The conversation can go back all the same.
