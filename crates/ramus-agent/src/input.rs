@@ -53,12 +53,8 @@ pub enum Input {
 /// A request that was made, as far as deciding needs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prepared {
-    /// How many tokens it has.
-    pub tokens: u64,
-    /// How many fit into the model's window; none when nobody knows.
-    pub window: Option<u64>,
-    /// Whether the older part of the path can be summarised.
-    pub can_compact: bool,
+    /// Whether it is so long that the older part of the path should be summarised first, and that can be.
+    pub needs_room: bool,
 }
 
 /// Why an answer did not come to its end, by what can be done about it.

@@ -206,12 +206,11 @@ impl Turn {
     }
 
     fn prepared(&mut self, prepared: Result<Prepared, String>) -> Vec<Effect> {
-        let Prepared { tokens, window, can_compact } = match prepared {
+        let Prepared { needs_room } = match prepared {
             Ok(prepared) => prepared,
             Err(reason) => return self.fail(reason),
         };
-        let is_full = window.is_some_and(|window| ramus_model::budget::is_full(window, tokens));
-        if is_full && can_compact && !self.has_compacted {
+        if needs_room && !self.has_compacted {
             return self.compact(Why::Full);
         }
         self.ask()

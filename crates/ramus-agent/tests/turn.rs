@@ -105,9 +105,8 @@ impl World {
                     self.pending.push(Input::Stored { ticket, seq: Seq::new(self.numbers) });
                 }
                 Effect::Prepare { .. } => {
-                    let tokens = if self.is_full { 95 } else { 10 };
-                    let prepared = Prepared { tokens, window: Some(100), can_compact: self.can_compact };
-                    self.pending.push(Input::Prepared(Ok(prepared)));
+                    let needs_room = self.is_full && self.can_compact;
+                    self.pending.push(Input::Prepared(Ok(Prepared { needs_room })));
                 }
                 Effect::Ask { said } => {
                     assert!(self.open.is_empty(), "the model is asked before everything is stored: {:?}", self.open);

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use ramus_agent::{Effect, End, Event, Input, Limits, Turn};
 use ramus_model::EntryId;
+use ramus_model::budget::{Keep, Triggers};
 use ramus_model::message::Usage;
 use ramus_model::permission::{Approval, Permissions};
 use ramus_model::request::{Request, Thinking};
@@ -40,6 +41,7 @@ pub use child::{Delegate, Task};
 pub use files::TurnFiles;
 use inbox::Message;
 pub use inbox::{GoesOn, Inbox, Letters, NotTaken, WhenBusy, inbox, watching};
+pub use store::keeps_book;
 pub(crate) use store::result_message;
 pub use summarise::Summariser;
 pub use system::system_prompt;
@@ -72,6 +74,8 @@ pub struct Run {
     pub thinking: Thinking,
     /// How much the turn may do.
     pub limits: Limits,
+    /// When the older part of the path is summarised.
+    pub triggers: Triggers,
     /// What models cost.
     pub prices: Prices,
     /// Whether snapshots are taken around calls that may change files.
@@ -94,6 +98,7 @@ impl Run {
             max_tokens: None,
             thinking: Thinking::Off,
             limits: Limits::default(),
+            triggers: Triggers::default(),
             prices: Prices::default(),
             snapshots: true,
         }
@@ -150,6 +155,8 @@ struct Running<'r> {
     journal: Journalling,
     timing: note::Timing,
     request: Option<Request>,
+    /// What stays when room is made for it.
+    keep: Option<Keep>,
     asking: Option<tokio::task::JoinHandle<()>>,
     calls: act::Calls,
     compaction: Option<crate::verb::compact::Prepared>,
@@ -189,6 +196,7 @@ impl Engine {
             journal: Journalling::none(),
             timing: note::Timing::default(),
             request: None,
+            keep: None,
             asking: None,
             calls: act::Calls::default(),
             compaction: None,

@@ -11,12 +11,14 @@ mod tables;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 pub use agent::{Agent, DEFAULT_AGENT, is_mode_of};
 pub use cascade::{Resolved, Source, choose_model, resolve_model, resolve_provider};
 pub use tables::{AgentSettings, Given, ProviderSettings, Reach, ServerSettings, Tables, kind_name};
 
 use crate::error::EngineError;
+use ramus_model::budget::Triggers;
 use read::Reader;
 
 const DEFAULTS: &str = include_str!("settings.toml");
@@ -108,7 +110,7 @@ impl Settings {
             if layer == Layer::Project && !OF_PROJECTS.contains(&member.path) {
                 return Err(member.wrong(&format!("{} is the user's to choose, not a project's", member.path)));
             }
-            let value = if SWITCHES.contains(&member.path) { member.switch()? } else { member.text()? };
+            let value = if SWITCHES.contains(&member.path) { member.switch()? } else { member.scalar()? };
             self.set(member.path, value, layer).map_err(|error| member.wrong(&error.to_string()))
         })?;
         Ok(tables)
@@ -189,6 +191,15 @@ impl Settings {
             key if SWITCHES.contains(&key) && !matches!(value, "on" | "off") => {
                 wrong(format!("{key} is \"on\" or \"off\", not {value:?}"))
             }
+            "patience" if value.is_empty() || !is_number(value, 1..=86_400) => {
+                wrong(format!("patience is a number of seconds from 1 to 86400, not {value:?}"))
+            }
+            "compact_at_percent" if !is_number(value, 1..=100) => {
+                wrong(format!("compact_at_percent is a number from 1 to 100, or empty, not {value:?}"))
+            }
+            "compact_at_tokens" | "compact_at_messages" if !is_number(value, 2..=u64::MAX) => {
+                wrong(format!("{key} is a number from 2 on, or empty, not {value:?}"))
+            }
             "default_thinking" if !value.is_empty() && ramus_model::request::Thinking::named(value).is_none() => {
                 wrong(format!("default_thinking is off, minimal, low, medium, high or max, not {value:?}"))
             }
@@ -197,10 +208,29 @@ impl Settings {
         }
     }
 
+    /// Returns how long a model may say nothing.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.value("patience").and_then(|(value, _)| value.parse().ok()).unwrap_or(300))
+    }
+
+    /// Returns what makes room be made.
+    pub fn triggers(&self) -> Triggers {
+        let number = |key| self.value(key).and_then(|(value, _)| value.parse().ok());
+        Triggers {
+            percent: number("compact_at_percent"),
+            tokens: number("compact_at_tokens"),
+            messages: number("compact_at_messages"),
+        }
+    }
+
     fn unknown(&self, key: &str) -> EngineError {
         let hint = nearest::hint(key, self.keys(), "the settings");
         EngineError::Setting { message: format!("there is no setting {key:?}"), hint: Some(hint) }
     }
+}
+
+fn is_number(value: &str, range: std::ops::RangeInclusive<u64>) -> bool {
+    value.is_empty() || value.parse().is_ok_and(|number| range.contains(&number))
 }
 
 #[cfg(test)]
@@ -218,6 +248,19 @@ mod tests {
         assert_eq!(settings.value("default_provider"), None);
         let error = settings.get("defalt_model").map(drop).map_err(|error| error.hint());
         assert_eq!(error, Err(Some("did you mean \"default_model\"?".to_owned())));
+        Ok(())
+    }
+
+    #[test]
+    fn triggers_are_numbers_or_off() -> Result<(), EngineError> {
+        assert_eq!(Settings::defaults()?.triggers(), Triggers::default());
+        let text = "compact_at_percent = \"\"\ncompact_at_tokens = 50000\ncompact_at_messages = \"100\"\n";
+        let settings = Settings::defaults()?.with_user_file(text, "config.toml")?;
+        let expected = Triggers { percent: None, tokens: Some(50_000), messages: Some(100) };
+        assert_eq!(settings.triggers(), expected);
+        for wrong in ["compact_at_percent = 101", "compact_at_tokens = -1", "compact_at_messages = \"many\""] {
+            assert!(Settings::defaults()?.with_user_file(wrong, "config.toml").is_err(), "{wrong}");
+        }
         Ok(())
     }
 

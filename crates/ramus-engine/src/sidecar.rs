@@ -6,7 +6,7 @@
 
 use ramus_model::{Checkpoint, Kind, Log, ROW, Seq, WindowStart, context, last_line};
 use ramus_store::planted::{Bug, is_planted};
-use ramus_store::{Incarnation, Location, LogStore, Position, SidecarUpdate, StoreError};
+use ramus_store::{Incarnation, Location, LogStore, Position, SidecarUpdate, StoreError, Subject};
 
 use crate::session::Session;
 
@@ -51,6 +51,7 @@ pub(crate) struct Described {
 /// A sidecar as it was found.
 pub(crate) struct Found {
     mark: u32,
+    subject: Subject,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) rows: Vec<u8>,
 }
@@ -66,7 +67,12 @@ impl Found {
         let saved = sidecars.checkpoint(source)?;
         let checkpoint = Checkpoint::read(&saved.text)?;
         let rows = sidecars.rows(source, 0, checkpoint.rows.checked_mul(ROW as u64)?)?;
-        (crc32fast::hash(&rows) == checkpoint.rows_crc).then_some(Self { mark: saved.mark, checkpoint, rows })
+        (crc32fast::hash(&rows) == checkpoint.rows_crc).then_some(Self {
+            mark: saved.mark,
+            subject: saved.subject,
+            checkpoint,
+            rows,
+        })
     }
 
     /// Says whether it describes the log that is there.
@@ -88,7 +94,7 @@ impl Found {
 
     /// What a session that has read the whole log should know about it.
     pub(crate) fn into_sidecar(self) -> Sidecar {
-        let Self { mark, checkpoint, rows } = self;
+        let Self { mark, checkpoint, rows, .. } = self;
         Sidecar::Of(Box::new(Described {
             mark: Some(mark),
             rows: rows.len() / ROW,
@@ -109,6 +115,10 @@ impl Found {
         incarnation: Incarnation,
     ) -> Result<Sidecar, StoreError> {
         let is_about_a_copy = incarnation_name(incarnation) != self.checkpoint.incarnation;
+        // Of two files that say the same session, only one has a sidecar, as long as it is there.
+        if is_about_a_copy && self.subject == Subject::Elsewhere {
+            return Ok(Sidecar::None);
+        }
         let header = self.checkpoint.header().as_bytes();
         let changed = store.read_at(source, 0, header.len())? != header;
         let difference = if changed { Some((1, 0)) } else { log.first_difference(&self.rows) };
@@ -121,6 +131,10 @@ impl Found {
         };
         // What nobody had been told to be on the disk may be gone after a power cut.
         if !changed && !self.checkpoint.confirmed && log.is_start_of(&self.rows) {
+            return Ok(Sidecar::Of(Box::<Described>::default()));
+        }
+        // What it was about is gone, and never was in this place.
+        if is_about_a_copy && self.subject == Subject::Gone {
             return Ok(Sidecar::Of(Box::<Described>::default()));
         }
         log.note_changed(line, offset);

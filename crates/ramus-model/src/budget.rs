@@ -6,14 +6,15 @@
 
 mod evict;
 mod plan;
+mod result;
+mod room;
 mod weigh;
 
 pub use evict::{Eviction, Weight, evict, weights};
 pub use plan::{Keep, Plan, plan};
+pub use result::{cut_results, result_tokens};
+pub use room::Triggers;
 pub use weigh::{Weighed, What, start, weigh};
-
-/// How much of its window a model may fill before the older part is summarised, in percent.
-pub const FULL_AT: u64 = 80;
 
 /// Returns how many tokens an answer should be allowed in a window of this size: a share of half of it that grows with the
 /// window, from a third to three fifths. `limit` is what the model can write at most.
@@ -33,15 +34,4 @@ pub fn max_tokens(window: u64, prompt: u64, asked: Option<u64>, limit: Option<u6
         (None, limit) => desired_completion(window, limit),
     };
     wanted.min(window.saturating_sub(prompt))
-}
-
-/// Returns how many tokens the result of a tool may have: a share of what is left of the window that grows with it.
-pub fn result_tokens(window: u64, reserved: u64) -> u64 {
-    let share = (0.33 + window as f64 / 80_000.0 * 0.27).clamp(0.33, 0.6);
-    (window.saturating_sub(reserved) as f64 * share) as u64
-}
-
-/// Says whether a prompt fills so much of a window that the older part should be summarised before the next answer.
-pub fn is_full(window: u64, prompt: u64) -> bool {
-    prompt.saturating_mul(100) >= window.saturating_mul(FULL_AT)
 }

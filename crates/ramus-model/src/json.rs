@@ -5,9 +5,11 @@
 //! The lexer is iterative, so nesting depth costs memory, never stack.
 
 mod lex;
+mod tape;
 mod text;
 mod view;
 
 pub(crate) use lex::{Lexer, next_special};
+pub use tape::{DEPTH, Node, Tape};
 pub use text::quote;
 pub use view::{Items, Object, Raw, Shape};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::json::{Object, Raw, Shape};
+use crate::json::{Node, Object, Raw, Shape, Tape};
 use crate::kind::Role;
 use crate::time;
 
@@ -123,12 +123,26 @@ pub struct ToolResult {
 impl Message {
     /// Decodes the `message` of a message entry.
     pub fn read(raw: Raw<'_>) -> Self {
-        let object = raw.object().unwrap_or_default();
+        match Tape::read(raw.bytes()) {
+            Some(tape) => Self::of(tape.root()),
+            None => Self::empty(),
+        }
+    }
+
+    /// A message that says nothing.
+    pub(crate) fn empty() -> Self {
+        let (role_name, parts) = (String::new(), Vec::new());
+        Self { role: Role::from_wire(b""), role_name, parts, timestamp: None, answer: None, result: None }
+    }
+
+    /// Decodes the `message` of a message entry.
+    pub(crate) fn of(message: Node<'_, '_>) -> Self {
+        let object = message.object().unwrap_or_default();
         let role_name = object.text("role").unwrap_or_default().into_owned();
         let role = Role::from_wire(role_name.as_bytes());
         Self {
             role,
-            parts: parts(&object, role),
+            parts: parts(message, &object, role),
             timestamp: timestamp(&object),
             answer: (role == Role::Assistant).then(|| Answer::read(&object)),
             result: (role == Role::ToolResult).then(|| ToolResult::read(&object)),
@@ -150,12 +164,14 @@ impl Message {
 
     /// Decodes a whole entry of any kind that shows as a message: messages, custom messages, summaries.
     pub fn of_entry(entry: Raw<'_>) -> Option<Self> {
-        let entry = entry.object()?;
-        if let Some(message) = entry.field("message").filter(|raw| raw.shape() == Shape::Object) {
-            return Some(Self::read(message));
+        let tape = Tape::read(entry.bytes())?;
+        let root = tape.root();
+        if let Some(message) = root.field("message").filter(|message| message.shape() == Shape::Object) {
+            return Some(Self::of(message));
         }
+        let entry = root.object()?;
         let (role_name, parts) = match &*entry.text("type")? {
-            "custom_message" => ("custom", content(entry.field("content"))),
+            "custom_message" => ("custom", content(root.field("content"))),
             "branch_summary" => ("branchSummary", summary(&entry)),
             "compaction" => ("compactionSummary", summary(&entry)),
             _ => return None,
@@ -183,8 +199,8 @@ impl Part {
         if let Self::ToolCall { id, .. } = self { Some(id) } else { None }
     }
 
-    pub(crate) fn read(raw: Raw<'_>) -> Self {
-        let part = raw.object().unwrap_or_default();
+    pub(crate) fn of(node: Node<'_, '_>) -> Self {
+        let part = node.object().unwrap_or_default();
         let owned = |name| part.text(name).unwrap_or_default().into_owned();
         match &*part.text("type").unwrap_or_default() {
             "text" => Self::Text(owned("text")),
@@ -195,7 +211,7 @@ impl Part {
             }
             // The form other programs use for the same thing.
             "tool_use" => Self::ToolCall { id: owned("id"), name: owned("name"), arguments: spelled(&part, "input") },
-            other => Self::Unknown(other.to_owned(), String::from_utf8_lossy(raw.bytes()).into_owned()),
+            other => Self::Unknown(other.to_owned(), String::from_utf8_lossy(node.raw().bytes()).into_owned()),
         }
     }
 
@@ -258,8 +274,8 @@ impl ToolResult {
 }
 
 /// The content of a message: an array of parts, one string, or nothing.
-fn parts(message: &Object<'_>, role: Role) -> Vec<Part> {
-    let text = |name| message.text(name).unwrap_or_default();
+fn parts(message: Node<'_, '_>, object: &Object<'_>, role: Role) -> Vec<Part> {
+    let text = |name| object.text(name).unwrap_or_default();
     match role {
         Role::BashExecution => vec![Part::Text(format!("$ {}\n{}", text("command"), text("output")))],
         _ => content(message.field("content")),
@@ -270,10 +286,12 @@ fn timestamp(message: &Object<'_>) -> Option<i64> {
     message.field("timestamp").and_then(Raw::float).map(|millis| millis as i64)
 }
 
-fn content(raw: Option<Raw<'_>>) -> Vec<Part> {
-    match raw {
-        Some(raw) if raw.shape() == Shape::Text => vec![Part::Text(raw.text().unwrap_or_default().into_owned())],
-        Some(raw) => raw.items().map(Part::read).collect(),
+fn content(content: Option<Node<'_, '_>>) -> Vec<Part> {
+    match content {
+        Some(node) if node.shape() == Shape::Text => {
+            vec![Part::Text(node.raw().text().unwrap_or_default().into_owned())]
+        }
+        Some(node) => node.items().map(Part::of).collect(),
         None => Vec::new(),
     }
 }

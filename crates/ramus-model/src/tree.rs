@@ -44,11 +44,22 @@ pub enum Scope {
 impl Tree {
     /// Builds the tree of `log`.
     pub fn of(log: &Log, scope: Scope) -> Self {
+        match scope {
+            Scope::Visible => Self::showing(log, log.visible().collect()),
+            Scope::All => Self::showing(log, log.seqs().filter(|seq| log.belongs(*seq)).collect()),
+        }
+    }
+
+    /// Builds the conversation tree without some entries. When the leaf is one of them, its nearest ancestor that shows
+    /// stands for it.
+    pub fn without(log: &Log, is_hidden: impl Fn(Seq) -> bool) -> Self {
+        let mut tree = Self::showing(log, log.visible().filter(|seq| !is_hidden(*seq)).collect());
+        tree.leaf = log.ancestors(tree.leaf).find(|seq| !is_hidden(*seq));
+        tree
+    }
+
+    fn showing(log: &Log, shown: Vec<Seq>) -> Self {
         let leaf = log.leaf();
-        let shown: Vec<Seq> = match scope {
-            Scope::Visible => log.visible().collect(),
-            Scope::All => log.seqs().filter(|seq| log.belongs(*seq)).collect(),
-        };
         let mut at = vec![None; log.len()];
         for (position, seq) in shown.iter().enumerate() {
             if let Some(slot) = at.get_mut(seq.index()) {

@@ -41,7 +41,7 @@ pub use journal::{Journal, Journals};
 pub use jsonl::{JsonlStore, Layout};
 pub use lines::{ReadAhead, StoreLines};
 pub use memory::MemoryStore;
-pub use sidecar::{SavedCheckpoint, SidecarUpdate, Sidecars};
+pub use sidecar::{SavedCheckpoint, SidecarUpdate, Sidecars, Subject};
 pub use store::{
     Flush, Health, Incarnation, Lease, Leftover, LeftoverKind, Location, LogStore, LogWriter, NewLog, Placement,
     Position, Removed, Residence, Runner, SetAside, Stamp, Stamped,

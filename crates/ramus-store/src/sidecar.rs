@@ -10,6 +10,19 @@ pub struct SavedCheckpoint {
     pub text: Vec<u8>,
     /// Which one it is.
     pub mark: u32,
+    /// Which file it was written about.
+    pub subject: Subject,
+}
+
+/// Which file a sidecar was written about, among those that say the same session id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The one in the place that was asked about.
+    Here,
+    /// One that is still somewhere else: this is a copy, and may have gone another way.
+    Elsewhere,
+    /// One whose place is empty now.
+    Gone,
 }
 
 /// What goes into a sidecar.
@@ -39,6 +52,6 @@ pub trait Sidecars: Send + Sync {
     /// read. Returns the mark of the new checkpoint.
     fn save(&self, at: &Location, update: &SidecarUpdate<'_>) -> Result<Option<u32>, StoreError>;
 
-    /// Removes a sidecar.
+    /// Removes a sidecar, unless it is about a copy that is elsewhere.
     fn discard(&self, at: &Location) -> Result<(), StoreError>;
 }

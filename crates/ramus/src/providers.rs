@@ -43,7 +43,8 @@ pub(crate) fn models(home: &Home) -> anyhow::Result<Models> {
 
 /// Sets up everyone who can be asked.
 pub(crate) fn providers(home: &Home, settings: &Settings) -> anyhow::Result<Providers> {
-    Ok(Providers::new(all(settings)?, models(home)?, Patience::default()).map_err(refused)?)
+    let patience = Patience { idle: settings.patience(), ..Patience::default() };
+    Ok(Providers::new(all(settings)?, models(home)?, patience).map_err(refused)?)
 }
 
 /// What is said about every provider.

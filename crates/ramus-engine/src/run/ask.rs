@@ -6,12 +6,13 @@ use ramus_model::blob::Restore;
 use ramus_model::budget;
 use ramus_model::context::provider::{self, Outgoing, Speaker};
 use ramus_model::json::Raw;
-use ramus_model::request::Request;
+use ramus_model::request::{Request, ToolDefinition};
 use ramus_model::tokens;
 use ramus_provider::ProviderError;
 
 use super::Running;
 use crate::error::EngineError;
+use crate::verb::compact::Compact;
 
 /// What a model is told when its answer was cut off.
 const GO_ON: &str = "Your answer was cut off. Continue exactly where it stopped, without repeating anything.";
@@ -28,16 +29,24 @@ impl Running<'_> {
         let lines = session.restored_lines(Restore::Everything);
         let mut messages = provider::messages(session.log(), &context, &lines)?;
         simplify(&mut messages, degrade);
-        let tools = self.run.tools.iter().map(|tool| tool.definition()).collect::<Vec<_>>();
-        let fixed = (self.run.system.len() as u64
-            + tools.iter().map(|tool| tool.parameters.to_string().len() as u64 + 60).sum::<u64>())
-            / 4;
-        let counter = &*self.engine.counter;
-        let tokens = tokens::count_context(session.log(), &context, &session.lines(), counter)?.saturating_add(fixed);
         let facts = self.run.facts.clone();
+        if let Some(window) = facts.window {
+            let reserved = budget::max_tokens(window, 0, self.run.max_tokens, facts.output);
+            budget::cut_results(&mut messages, budget::result_tokens(window, reserved));
+        }
+        let tools = self.run.tools.iter().map(|tool| tool.definition()).collect::<Vec<_>>();
+        let counter = &*self.engine.counter;
+        let besides = self.fixed_tokens(&tools);
+        let tokens = tokens::count_outgoing(session.log(), &context, &session.lines(), &messages, besides, counter)?;
         let max_tokens = match facts.window {
             Some(window) => Some(budget::max_tokens(window, tokens, self.run.max_tokens, facts.output).max(1)),
             None => self.run.max_tokens.or(facts.output),
+        };
+        let keep = self.run.triggers.judge(facts.window, tokens, messages.len() as u64);
+        // Only who needs room weighs the whole path.
+        let needs_room = match keep {
+            Some(keep) => self.engine.prepare_compaction(session, Compact { keep, force: true })?.is_some(),
+            None => false,
         };
         self.request = Some(Request {
             model: self.model().clone(),
@@ -46,13 +55,16 @@ impl Running<'_> {
             tools,
             max_tokens,
             thinking: self.run.thinking,
-            cache_key: Some(session.id().to_string()),
+            cache_key: Some(self.session.id().to_string()),
         });
-        // Only who needs room weighs the whole path.
-        let is_full = facts.window.is_some_and(|window| budget::is_full(window, tokens));
-        let can_compact =
-            is_full && self.engine.prepare_compaction(session, super::summarise::how(facts.window))?.is_some();
-        Ok(Prepared { tokens, window: facts.window, can_compact })
+        self.keep = keep;
+        Ok(Prepared { needs_room })
+    }
+
+    /// What goes out with every request, at four characters a token.
+    fn fixed_tokens(&self, tools: &[ToolDefinition]) -> u64 {
+        let definitions = tools.iter().map(|tool| tool.parameters.to_string().len() as u64 + 60).sum::<u64>();
+        (self.run.system.len() as u64 + definitions) / 4
     }
 
     /// Asks the model and reports what it says.

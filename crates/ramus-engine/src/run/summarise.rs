@@ -2,7 +2,6 @@
 
 use futures_util::StreamExt as _;
 use ramus_agent::Input;
-use ramus_model::budget::Keep;
 use ramus_model::context::provider::{Outgoing, Speaker, text_part};
 use ramus_model::delta::{Answering, Finish};
 use ramus_model::request::{Request, Thinking};
@@ -31,11 +30,6 @@ pub struct Summariser {
 /// The most tokens of a summary.
 const LENGTH: u64 = 8_000;
 
-/// How a path is compacted when it fills a window.
-pub(super) fn how(window: Option<u64>) -> Compact {
-    Compact { keep: Keep::Tokens(window.map_or(20_000, |window| (window / 4).min(20_000))), force: true }
-}
-
 impl Engine {
     /// Chooses who writes summaries when a window fills up.
     #[must_use]
@@ -47,8 +41,9 @@ impl Engine {
 
 impl Running<'_> {
     pub(super) fn compact(&mut self) -> Result<Next, EngineError> {
-        let window = self.run.facts.window;
-        let Some(prepared) = self.engine.prepare_compaction(self.session, how(window))? else {
+        // A model that refuses a request knows its window better than we do.
+        let keep = self.keep.unwrap_or_else(|| self.run.triggers.keep(self.run.facts.window));
+        let Some(prepared) = self.engine.prepare_compaction(self.session, Compact { keep, force: true })? else {
             return Ok(Next::Happened(Input::Compacted(Err("there is nothing to summarise".into()))));
         };
         let transcript = prepared.transcript(self.session)?;

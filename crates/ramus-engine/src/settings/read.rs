@@ -87,6 +87,14 @@ impl Member<'_> {
         self.item.as_str().map(str::to_owned).ok_or_else(|| self.must_be("text"))
     }
 
+    /// Reads a text, or a number as one.
+    pub(super) fn scalar(&self) -> Result<String, EngineError> {
+        match self.item.as_integer() {
+            Some(number) => Ok(number.to_string()),
+            None => self.text(),
+        }
+    }
+
     /// Reads yes or no.
     pub(super) fn flag(&self) -> Result<bool, EngineError> {
         self.item.as_bool().ok_or_else(|| self.must_be("true or false"))

@@ -1,5 +1,7 @@
-//! `mode`: which agent answers from here on, as an entry of the path. Going back to an old branch brings its agent back.
+//! `mode`: which agent answers from here on and how much it thinks, as entries of the path. Going back to an old branch
+//! brings its agent back.
 
+use ramus_model::request::Thinking;
 use ramus_model::{Body, Draft, Kind};
 use serde_json::Value;
 
@@ -17,6 +19,17 @@ impl Engine {
             return Ok(false);
         }
         let draft = Draft::new(Body::new("mode_change", [("mode", Value::from(agent))]));
+        self.append(session, &[draft], &Cursor::Leaf)?;
+        Ok(true)
+    }
+
+    /// Records how much models think from here on, when the path does not say so already. Says whether it did.
+    pub fn change_thinking(&self, session: &mut Session, thinking: Thinking) -> Result<bool, EngineError> {
+        let level = session.context(session.log().leaf())?.state.thinking_level;
+        if session.has_thinking_level() && Thinking::named(&level) == Some(thinking) {
+            return Ok(false);
+        }
+        let draft = Draft::new(Body::new("thinking_level_change", [("thinkingLevel", Value::from(thinking.name()))]));
         self.append(session, &[draft], &Cursor::Leaf)?;
         Ok(true)
     }

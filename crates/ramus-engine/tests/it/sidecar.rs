@@ -232,6 +232,37 @@ fn a_home_that_was_copied_keeps_its_sessions_and_their_checksums() {
 }
 
 #[test]
+fn a_copy_that_goes_its_own_way_is_no_damage() {
+    let home = fast(jsonl());
+    let mut session = home.session();
+    home.engine.say(&mut session, Say::assistant("first")).unwrap();
+    let original = session.location().path.clone().unwrap();
+    drop(session);
+    let copy = original.with_file_name("2020_copy.jsonl");
+    fs::copy(&original, &copy).unwrap();
+    let open = |path: &PathBuf| home.engine.open(path.to_str().unwrap(), "/").unwrap();
+    for round in 0..3 {
+        for path in [&copy, &original] {
+            let mut session = open(path);
+            assert!(!session.log().is_damaged(), "{round}: {path:?} {:?}", session.log().findings());
+            home.engine.say(&mut session, Say::user(format!("{round} in {path:?}"))).unwrap();
+        }
+    }
+    // The one that has the sidecar is still watched over, also while the other is used.
+    let mut bytes = fs::read(&original).unwrap();
+    let place = bytes.windows(5).rposition(|word| word == b"2 in ").unwrap();
+    bytes[place] = b'3';
+    fs::write(&original, &bytes).unwrap();
+    for _ in 0..2 {
+        assert!(open(&original).log().is_damaged());
+        assert!(!open(&copy).log().is_damaged());
+    }
+    // And when it is gone, nothing that was known of it is said of the copy.
+    fs::remove_file(&original).unwrap();
+    assert!(!open(&copy).log().is_damaged());
+}
+
+#[test]
 fn what_a_power_cut_took_back_is_no_damage_unless_it_was_promised() {
     for (durability, is_promised) in [(Durability::Os, false), (Durability::Turn, false), (Durability::Full, true)] {
         let mut home = jsonl();

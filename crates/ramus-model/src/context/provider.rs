@@ -12,7 +12,7 @@ pub use repair::repair;
 
 use super::{Context, Item, body, render};
 use crate::id::Seq;
-use crate::json::{Raw, quote};
+use crate::json::{Node, Raw, Tape, quote};
 use crate::kind::Role;
 use crate::log::{Lines, Log};
 use crate::message::ToolResult;
@@ -84,23 +84,41 @@ fn outgoing<L: Lines + ?Sized>(log: &Log, item: Item, lines: &L) -> Result<Optio
             let intro = if matches!(item, Item::BranchSummary(_)) { BRANCH_INTRO } else { SUMMARY_INTRO };
             if summary.is_empty() { None } else { user(vec![text_part(&format!("{intro}{summary}{SUMMARY_END}"))]) }
         }
-        _ => {
-            let mut bytes = Vec::new();
-            render::message(log, item, lines, &mut bytes)?;
-            Raw::parse(&bytes).and_then(|message| speak(message, entry))
+        Item::Message(seq) => {
+            let line = body(log, seq, lines)?;
+            let tape = Tape::read(&line);
+            let message = tape.as_ref().and_then(|tape| tape.root().field("message"));
+            match message.filter(|message| reads_as_stored(*message)) {
+                Some(message) => speak(message, entry),
+                None => rendered(log, item, lines)?,
+            }
         }
+        _ => rendered(log, item, lines)?,
     })
 }
 
+/// Says whether a message needs no change to be shown: all but old ones, and those without content.
+fn reads_as_stored(message: Node<'_, '_>) -> bool {
+    let has_content = message.field("content").is_some_and(|content| !content.raw().is_null());
+    has_content && message.field("role").is_some_and(|role| !role.raw().spells("hookMessage"))
+}
+
+/// A message that does not read as it is stored.
+fn rendered<L: Lines + ?Sized>(log: &Log, item: Item, lines: &L) -> Result<Option<Outgoing>, L::Error> {
+    let mut bytes = Vec::new();
+    render::message(log, item, lines, &mut bytes)?;
+    Ok(Tape::read(&bytes).and_then(|tape| speak(tape.root(), Some(item.seq()))))
+}
+
 /// Turns a version 3 message into an outgoing one; none when it is not for the model.
-fn speak(message: Raw<'_>, entry: Option<Seq>) -> Option<Outgoing> {
-    let message = message.object()?;
+fn speak(node: Node<'_, '_>, entry: Option<Seq>) -> Option<Outgoing> {
+    let message = node.object()?;
     let text = |name| message.text(name).unwrap_or_default();
     let role = text("role");
     if message.field("excludeFromContext").and_then(Raw::flag) == Some(true) {
         return None;
     }
-    let content = message.field("content");
+    let content = node.field("content");
     let (speaker, parts) = match Role::from_wire(role.as_bytes()) {
         Role::System => (Speaker::System, parts::shown(content, Pictures::Described)),
         Role::Assistant => {

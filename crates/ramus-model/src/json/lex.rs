@@ -141,6 +141,23 @@ impl<'a> Lexer<'a> {
         self.bytes.get(self.pos..)?.starts_with(word).then(|| self.pos += word.len())
     }
 
+    /// Consumes the opening bracket it stands at, and `close` if that is all, and says whether it was.
+    pub(crate) fn opens_empty(&mut self, close: u8) -> bool {
+        self.pos += 1;
+        self.eat(close)
+    }
+
+    /// Consumes a value that holds no others.
+    pub(crate) fn plain(&mut self) -> Option<()> {
+        match self.peek()? {
+            b'"' => self.string().map(drop),
+            b't' => self.word(b"true"),
+            b'f' => self.word(b"false"),
+            b'n' => self.word(b"null"),
+            _ => self.number(),
+        }
+    }
+
     /// Consumes one value of any kind and returns its bytes.
     pub(crate) fn value(&mut self) -> Option<&'a [u8]> {
         self.peek()?;
@@ -149,26 +166,17 @@ impl<'a> Lexer<'a> {
         loop {
             // A value starts here.
             match self.peek()? {
-                b'"' => drop(self.string()?),
-                b'{' => {
-                    self.pos += 1;
-                    if !self.eat(b'}') {
-                        open.push(true);
-                        self.key()?;
-                        continue;
-                    }
+                b'{' if !self.opens_empty(b'}') => {
+                    open.push(true);
+                    self.key()?;
+                    continue;
                 }
-                b'[' => {
-                    self.pos += 1;
-                    if !self.eat(b']') {
-                        open.push(false);
-                        continue;
-                    }
+                b'[' if !self.opens_empty(b']') => {
+                    open.push(false);
+                    continue;
                 }
-                b't' => self.word(b"true")?,
-                b'f' => self.word(b"false")?,
-                b'n' => self.word(b"null")?,
-                _ => self.number()?,
+                b'{' | b'[' => {}
+                _ => self.plain()?,
             }
             // A value has just ended: close what it completes.
             loop {

@@ -6,8 +6,11 @@ use std::fmt::Write as _;
 /// Decodes the inside of a lexed string (without quotes). Lone surrogates and invalid UTF-8 read as U+FFFD: this is for
 /// showing and comparing; the stored bytes are kept elsewhere.
 pub(super) fn decode(inner: &[u8]) -> Cow<'_, str> {
-    if !inner.contains(&b'\\') {
-        return String::from_utf8_lossy(inner);
+    if memchr::memchr(b'\\', inner).is_none() {
+        return match std::str::from_utf8(inner) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(inner),
+        };
     }
     let mut out = Vec::with_capacity(inner.len());
     let mut rest = inner;

@@ -98,6 +98,14 @@ impl<'a> Raw<'a> {
         Some(text::decode(inner))
     }
 
+    /// Says whether this is the string `text`.
+    pub(crate) fn spells(self, text: &str) -> bool {
+        let Some(inner) = self.0.strip_prefix(b"\"").and_then(|inner| inner.strip_suffix(b"\"")) else { return false };
+        // What is no Unicode reads as U+FFFD.
+        let is_plain = !inner.contains(&b'\\') && !text.contains(char::REPLACEMENT_CHARACTER);
+        if is_plain { inner == text.as_bytes() } else { text::decode(inner) == text }
+    }
+
     /// Says whether this is a text of which nothing can be seen. Providers refuse such text.
     pub fn is_blank(self) -> bool {
         let inner = self.0.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
@@ -145,6 +153,10 @@ impl<'a> Object<'a> {
         (skip_whitespace(bytes, lexer.pos()) == bytes.len()).then_some(object)
     }
 
+    pub(super) fn of(members: Vec<(&'a [u8], Raw<'a>)>) -> Self {
+        Self { members }
+    }
+
     fn read(lexer: &mut Lexer<'a>) -> Option<Self> {
         let mut members = Vec::with_capacity(8);
         if !lexer.eat(b'{') {
@@ -167,12 +179,7 @@ impl<'a> Object<'a> {
 
     /// Returns the member called `name`; of several, the last, as `JSON.parse` would.
     pub fn field(&self, name: &str) -> Option<Raw<'a>> {
-        let is_name = |key: &[u8]| match key.strip_prefix(b"\"").and_then(|key| key.strip_suffix(b"\"")) {
-            Some(plain) if !plain.contains(&b'\\') => plain == name.as_bytes(),
-            Some(escaped) => text::decode(escaped) == name,
-            None => false,
-        };
-        self.members.iter().rev().find(|(key, _)| is_name(key)).map(|(_, value)| *value)
+        self.members.iter().rev().find(|(key, _)| Raw(key).spells(name)).map(|(_, value)| *value)
     }
 
     /// Returns the text of the member called `name`.

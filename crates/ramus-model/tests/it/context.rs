@@ -247,6 +247,45 @@ fn tokens_trust_the_last_report_behind_the_compaction() {
     assert_eq!(count(&[four.clone(), answer(100, "stop"), compaction, four]), 1 + 2 + 4);
 }
 
+#[test]
+fn reports_set_right_what_is_counted_behind_them() {
+    let said = |tokens: usize| message("user", json!("1234".repeat(tokens)));
+    let answer = |prompt: u64, output: u64| {
+        json!({"type": "message", "message": {"role": "assistant", "content": [{"type": "text", "text": "ok"}],
+        "usage": {"input": prompt, "output": output}, "stopReason": "stop"}})
+    };
+    let count = |lines: &[Value]| {
+        let bytes = session(lines);
+        let log = Log::from_bytes(&bytes, Depth::Whole);
+        let Ok(context) = context::build(&log, log.leaf(), bytes.as_slice());
+        let Ok(messages) = context::provider::messages(&log, &context, bytes.as_slice());
+        let Ok(tokens) = tokens::count_outgoing(&log, &context, bytes.as_slice(), &messages, 7, &tokens::Heuristic);
+        tokens
+    };
+    // Nothing was reported: everything is counted, and what goes out besides.
+    assert_eq!(count(&[said(1_000)]), 1_007);
+    // One report tells what there was, not how well it was counted.
+    assert_eq!(count(&[said(1_000), answer(1_500, 10), said(1_000)]), 1_510 + 1_000);
+    // The prompt grew by half more than was counted: a fifth of that is believed.
+    let grown = [said(1_000), answer(1_500, 10), said(1_000), answer(3_010, 10), said(1_000)];
+    assert_eq!(count(&grown), 3_020 + 1_100);
+    // What is far off, shrank, or is too little to tell is not believed at all.
+    for prompt in [9_000, 1_400, 1_520] {
+        let lines = [said(1_000), answer(1_500, 10), said(1_000), answer(prompt, 10), said(1_000)];
+        assert_eq!(count(&lines), prompt + 10 + 1_000);
+    }
+    assert_eq!(count(&[said(1_000), answer(1_500, 10), said(50), answer(1_585, 10), said(1_000)]), 1_595 + 1_000);
+    // The more often it is said, the more it is believed, but never more than that four characters are two tokens.
+    let mut lines = vec![said(1_000), answer(1_000, 0)];
+    let mut total = 1_000;
+    for _ in 0..9 {
+        total += 1_900;
+        lines.extend([said(1_000), answer(total, 0)]);
+    }
+    lines.push(said(1_000));
+    assert!((total + 1_500..total + 1_800).contains(&count(&lines)), "{}", count(&lines) - total);
+}
+
 proptest! {
     #[test]
     fn matches_the_documented_algorithm(plans in plans(50)) {

@@ -1,7 +1,7 @@
 //! The lexer against `serde_json`, and what it must accept that no JSON tree can hold.
 
 use proptest::prelude::*;
-use ramus_model::json::{Raw, Shape, quote};
+use ramus_model::json::{DEPTH, Node, Object, Raw, Shape, Tape, quote};
 
 fn parses(text: &str) -> bool {
     Raw::parse(text.as_bytes()).is_some()
@@ -101,6 +101,7 @@ fn nesting_costs_no_stack() {
     assert!(parses(&mixed));
     assert!(!parses(&mixed[..mixed.len() - 1]));
     assert!(!parses(&"{\"a\":[".repeat(100_000)));
+    assert!(Tape::read(deep.as_bytes()).is_some() && Tape::read(mixed.as_bytes()).is_some());
 }
 
 fn any_json() -> impl Strategy<Value = serde_json::Value> {
@@ -120,7 +121,37 @@ fn any_json() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
+/// What a tape says is what reading level by level says, as deep as it looks.
+fn agrees(node: Node<'_, '_>, raw: Raw<'_>, depth: usize) {
+    assert_eq!(node.raw(), raw);
+    let fields = |object: Option<Object<'_>>| object.map(|object| format!("{object:?}"));
+    if depth < DEPTH {
+        assert_eq!(fields(node.object()), fields(raw.object()));
+        for (name, value) in raw.fields() {
+            assert_eq!(node.field(&name).map(Node::raw), raw.field(&name), "{name} {value:?}");
+            if let Some(field) = node.field(&name) {
+                agrees(field, raw.field(&name).unwrap(), depth + 1);
+            }
+        }
+        assert_eq!(node.items().count(), raw.items().count());
+        node.items().zip(raw.items()).for_each(|(node, raw)| agrees(node, raw, depth + 1));
+    }
+}
+
 proptest! {
+    #[test]
+    fn a_tape_says_what_is_there(value in any_json(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut bytes = format!(" {value}\n").into_bytes();
+        agrees(Tape::read(&bytes).unwrap().root(), Raw::parse(&bytes).unwrap(), 0);
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        match (Tape::read(&bytes), Raw::parse(&bytes)) {
+            (Some(tape), Some(raw)) => agrees(tape.root(), raw, 0),
+            (None, None) => {}
+            (tape, raw) => panic!("{} {raw:?}", tape.is_some()),
+        }
+    }
+
     #[test]
     fn reads_whatever_serde_writes(value in any_json()) {
         let text = value.to_string();

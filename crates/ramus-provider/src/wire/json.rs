@@ -178,9 +178,9 @@ pub(crate) fn is_clean(bytes: &[u8]) -> bool {
 
 /// Returns stored JSON with what is no Unicode replaced.
 fn clean(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let bytes = match String::from_utf8_lossy(bytes) {
-        Cow::Borrowed(_) => Cow::Borrowed(bytes),
-        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    let bytes = match std::str::from_utf8(bytes) {
+        Ok(_) => Cow::Borrowed(bytes),
+        Err(_) => Cow::Owned(String::from_utf8_lossy(bytes).into_owned().into_bytes()),
     };
     if memchr::memmem::find(&bytes, b"\\u").is_none() {
         return bytes;

@@ -1,5 +1,8 @@
 //! Sidecars as two files under `index/`: the rows, which only grow, and the checkpoint, which is replaced as a whole and
 //! counts on rows that are already there. Nothing is synced: what does not fit after a crash is thrown away.
+//!
+//! They are named by the session, so that a file keeps its sidecar wherever it goes. Two files may say the same session,
+//! when someone copied one: the checkpoint names the place of the file it is about, in its first line.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +11,7 @@ use super::make::{read_exactly, unfinished, write_all};
 use super::{JsonlStore, lock_name};
 use crate::error::StoreError;
 use crate::fs::{Access, FileHandle};
-use crate::sidecar::{SavedCheckpoint, SidecarUpdate, Sidecars};
+use crate::sidecar::{SavedCheckpoint, SidecarUpdate, Sidecars, Subject};
 use crate::store::{Location, LogStore as _, Residence};
 
 /// The length of the checksum in front of a checkpoint: eight hex digits and a newline.
@@ -53,16 +56,34 @@ impl JsonlStore {
         write_all(file.as_mut(), rows)
     }
 
-    fn write_checkpoint(&self, path: &Path, text: &[u8]) -> io::Result<u32> {
-        let mark = crc32fast::hash(text);
+    fn write_checkpoint(&self, path: &Path, place: &str, text: &[u8]) -> io::Result<u32> {
+        let text = [place.as_bytes(), b"\n", text].concat();
+        let mark = crc32fast::hash(&text);
         let new = path.with_file_name(unfinished());
         let mut file = self.fs.create_file(&new)?;
-        let sealed = [format!("{mark:08x}\n").as_bytes(), text].concat();
+        let sealed = [format!("{mark:08x}\n").as_bytes(), &text].concat();
         let written = write_all(file.as_mut(), &sealed).and_then(|()| self.fs.rename(&new, path));
         if written.is_err() {
             let _ = self.fs.remove(&new);
         }
         written.map(|()| mark)
+    }
+}
+
+/// The place of a log within its home, on one line. What cannot be said so is nowhere.
+fn place(root: &Path, at: &Location) -> String {
+    let within = at.path.as_deref().and_then(|path| path.strip_prefix(root).ok()).and_then(Path::to_str);
+    within.filter(|place| !place.contains('\n')).unwrap_or_default().to_owned()
+}
+
+impl JsonlStore {
+    fn subject(&self, at: &Location, place: &str) -> Subject {
+        if place == self::place(&self.root, at) {
+            return Subject::Here;
+        }
+        // Only whether something is there is asked, so a place that someone made up tells nothing.
+        let is_there = !place.is_empty() && self.fs.stat(&self.root.join(place)).is_ok();
+        if is_there { Subject::Elsewhere } else { Subject::Gone }
     }
 }
 
@@ -73,7 +94,13 @@ impl Sidecars for JsonlStore {
         let seal = std::str::from_utf8(text.get(..SEAL)?).ok()?;
         let mark = u32::from_str_radix(seal.strip_suffix('\n')?, 16).ok()?;
         text.drain(..SEAL);
-        (crc32fast::hash(&text) == mark).then_some(SavedCheckpoint { text, mark })
+        if crc32fast::hash(&text) != mark {
+            return None;
+        }
+        let end = text.iter().position(|byte| *byte == b'\n')?;
+        let subject = self.subject(at, std::str::from_utf8(text.get(..end)?).ok()?);
+        text.drain(..=end);
+        Some(SavedCheckpoint { text, mark, subject })
     }
 
     fn rows(&self, at: &Location, from: u64, len: u64) -> Option<Vec<u8>> {
@@ -97,12 +124,15 @@ impl Sidecars for JsonlStore {
             self.discard_files(&rows, &checkpoint)?;
         }
         self.write_rows(&rows, update.keep, update.rows).map_err(|error| StoreError::io("index", &rows, error))?;
-        let mark = self.write_checkpoint(&checkpoint, update.checkpoint);
+        let mark = self.write_checkpoint(&checkpoint, &place(&self.root, at), update.checkpoint);
         Ok(Some(mark.map_err(|error| StoreError::io("index", &checkpoint, error))?))
     }
 
     fn discard(&self, at: &Location) -> Result<(), StoreError> {
         let Some((rows, checkpoint)) = self.sidecar_of(at) else { return Ok(()) };
+        if self.checkpoint(at).is_some_and(|present| present.subject == Subject::Elsewhere) {
+            return Ok(());
+        }
         self.discard_files(&rows, &checkpoint)
     }
 }

@@ -39,7 +39,8 @@ pub(super) fn measure(directory: &Path) -> io::Result<()> {
 fn request(session: &Session, api: Api) -> Result<usize, ramus_engine::EngineError> {
     let context = session.context(session.log().leaf())?;
     let messages = provider::messages(session.log(), &context, &session.restored_lines(Restore::Everything))?;
-    let tokens = tokens::of_context(session.log(), &context, &session.lines())?;
+    let counter = &tokens::Heuristic;
+    let tokens = tokens::count_outgoing(session.log(), &context, &session.lines(), &messages, 0, counter)?;
     assert!(tokens >= TOKENS, "only {tokens} tokens");
     let request = Request {
         model: model(),

@@ -4,6 +4,8 @@ mod fold;
 mod layout;
 
 use ramus_engine::Session;
+use ramus_engine::run::keeps_book;
+use ramus_model::json::Raw;
 use ramus_model::{Kind, Lines as _, Record, Role, Scope, Seq, Tree};
 
 use super::glyphs::{self, Glyphs};
@@ -24,13 +26,12 @@ const RAILS_SHARE: usize = 2;
 
 /// Draws the tree of a session.
 pub(crate) fn draw(screen: &mut Screen, session: &Session, scope: Scope) -> anyhow::Result<()> {
-    let tree = session.tree(scope);
-    let folding = match scope {
-        Scope::All => Folding::None,
-        Scope::Visible => Folding::Turns,
-    };
     let log = session.log();
-    let weigh = |seq: Seq| weight(session, seq);
+    let (tree, folding) = match scope {
+        Scope::All => (session.tree(scope), Folding::None),
+        Scope::Visible => (Tree::without(log, |seq| is_bookkeeping(session, seq)), Folding::Turns),
+    };
+    let weigh = |seq: Seq| weight(session, &tree, seq);
     let layout = Layout::of(&tree, folding, &weigh);
     let drawing = Drawing::new(session, &tree, screen.width());
     let lines = session.lines();
@@ -53,11 +54,24 @@ pub(crate) fn draw(screen: &mut Screen, session: &Session, scope: Scope) -> anyh
     screen.text(&text)
 }
 
+/// Says whether an entry only records that a turn did something, which its neighbours show. One with a label is shown.
+fn is_bookkeeping(session: &Session, seq: Seq) -> bool {
+    let log = session.log();
+    let custom = log.record(seq).filter(|record| record.kind == Kind::Custom).and_then(|_| log.place(seq));
+    let is_kept = |line: &[u8]| {
+        Raw::parse(line).and_then(|entry| entry.field("customType")?.text()).is_some_and(|name| keeps_book(&name))
+    };
+    let line = custom
+        .filter(|_| log.facts().label(log.id(seq)).is_none())
+        .map(|place| session.lines().line(place).map(|line| is_kept(&line)));
+    matches!(line, Some(Ok(true)))
+}
+
 /// How much an entry matters when a run is folded.
-fn weight(session: &Session, seq: Seq) -> Weight {
+fn weight(session: &Session, tree: &Tree, seq: Seq) -> Weight {
     let log = session.log();
     let Some(record) = log.record(seq) else { return Weight::Light };
-    let marked = log.facts().label(log.id(seq)).is_some() || log.leaf() == Some(seq);
+    let marked = log.facts().label(log.id(seq)).is_some() || tree.leaf == Some(seq);
     match record.kind {
         _ if marked => Weight::Landmark,
         Kind::Compaction | Kind::BranchSummary | Kind::ResetBoundary => Weight::Landmark,

@@ -177,6 +177,27 @@ fn a_stream_that_stalls_is_waited_for_and_one_that_is_cut_is_not_believed() {
 }
 
 #[test]
+fn a_model_that_falls_silent_is_given_up_when_patience_ends() {
+    let format = Format::Anthropic;
+    let silent = || Reply::text("Never.").with_fault(Fault::Stall { at: 0, for_ms: None });
+    let half = Reply::text("Half of it, and no more.").with_fault(Fault::Stall { at: 700, for_ms: None });
+    let server = ModelServer::start(Plan::of([silent(), half])).unwrap();
+    let (world, model) = asked_in(format, &server);
+    world.ok(&["config", "set", "patience", "2"]);
+    let ran = world.run(&["run", "well?", "--model", model, "--json"]);
+    let told = events(&ran.stdout);
+    // It had said nothing, so it is asked again; what it says then is kept.
+    assert!(told.iter().any(|event| event["type"] == "retry"), "{told:?}");
+    let end = told.last().unwrap();
+    assert_eq!((ran.code, &end["finish_reason"], server.requests().len()), (1, &json!("error"), 2), "{told:?}");
+    assert!(end["error"].as_str().unwrap().contains("2 s"), "{end}");
+    let said: String = told.iter().filter_map(|event| event["text"].as_str()).collect();
+    assert_eq!(answers(&world).concat(), said);
+    let refused = world.run(&["config", "set", "patience", "0"]);
+    assert!(refused.code == 2 && refused.stderr.contains("from 1 to 86400"), "{}", refused.stderr);
+}
+
+#[test]
 fn a_full_window_is_made_room_in_and_the_turn_goes_on() {
     for (format, words) in [
         (Format::Chat, Overflow::OpenAi),

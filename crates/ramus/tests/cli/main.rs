@@ -33,6 +33,7 @@ mod owners;
 mod person;
 mod pipes;
 mod projects;
+mod room;
 mod running;
 mod scale;
 mod searching;

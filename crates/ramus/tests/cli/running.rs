@@ -49,6 +49,11 @@ fn a_turn_with_tools_changes_files_and_stores_everything() {
     assert_eq!(roles, ["user", "assistant", "toolResult", "toolResult", "assistant", "toolResult", "assistant"]);
     let started = events.iter().filter(|event| event["type"] == "tool.start").count();
     assert_eq!(started, 3);
+    // The tree shows what was said and done, not how turns keep book of it.
+    let drawn = world.ok(&["tree", session]);
+    assert!(!drawn.contains("ramus.") && drawn.contains("@ "), "{drawn}");
+    assert!(drawn.lines().any(|line| line.starts_with("@ ") && line.contains("Done.")), "{drawn}");
+    assert!(world.ok(&["tree", session, "--all"]).contains("ramus.turn"));
     // The turn goes on in the same session, and a fork of it leaves it alone.
     let more = world.file("more.toml", "answers = [{ steps = [{ text = \"Again.\" }] }]");
     world.ok(&["run", "again", "-s", session, "--script", &more]);
@@ -140,6 +145,12 @@ fn every_format_carries_thoughts_parallel_calls_and_long_answers() {
         let ran = world.run(&["run", "thanks", "-s", &session, "--model", model, "--json"]);
         assert_eq!((ran.code, server.illegal().len()), (0, 0), "{format:?}: {}{:?}", ran.stdout, server.illegal());
         assert_eq!(server.replies_left(), 0);
+        // How much it thinks is on the path, once, and holds for the turns that say nothing about it.
+        assert_eq!(world.json(&["state", &session])["thinking_level"], "low", "{format:?}");
+        let tree = world.json(&["tree", &session]);
+        let changes =
+            tree["entries"].as_array().unwrap().iter().filter(|entry| entry["type"] == "thinking_level_change");
+        assert_eq!(changes.count(), 1, "{format:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Call, text_part};
-use crate::json::{Object, Raw, Shape};
+use crate::json::{Node, Object, Shape};
 
 /// What stands for a picture where there can be none.
 const PICTURE: &str = "[A picture.]";
@@ -31,28 +31,28 @@ enum Kind {
 }
 
 /// The parts of a message that no model made: thoughts and calls have no place in it.
-pub(super) fn shown(content: Option<Raw<'_>>, pictures: Pictures) -> Vec<Vec<u8>> {
+pub(super) fn shown(content: Option<Node<'_, '_>>, pictures: Pictures) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
     each(content, |part, kind| match kind {
         Kind::Picture if pictures == Pictures::Described => parts.push(text_part(PICTURE)),
-        Kind::Text | Kind::Picture | Kind::Other => parts.push(part.bytes().to_vec()),
+        Kind::Text | Kind::Picture | Kind::Other => parts.push(part.to_vec()),
         Kind::Thought | Kind::Call(_) | Kind::Nothing => {}
     });
     parts
 }
 
 /// The parts of an answer, and its calls. A call that repeats an id of the same answer is the same call.
-pub(super) fn answered(content: Option<Raw<'_>>) -> (Vec<Vec<u8>>, Vec<Call>) {
+pub(super) fn answered(content: Option<Node<'_, '_>>) -> (Vec<Vec<u8>>, Vec<Call>) {
     let (mut parts, mut calls) = (Vec::new(), Vec::new());
     let mut known = HashSet::new();
     each(content, |part, kind| match kind {
         // No format lets a model show pictures.
         Kind::Picture => parts.push(text_part(PICTURE)),
-        Kind::Text | Kind::Thought | Kind::Other => parts.push(part.bytes().to_vec()),
+        Kind::Text | Kind::Thought | Kind::Other => parts.push(part.to_vec()),
         Kind::Call(call) => {
             if known.insert(call.id.clone()) {
                 calls.push(call);
-                parts.push(part.bytes().to_vec());
+                parts.push(part.to_vec());
             }
         }
         Kind::Nothing => {}
@@ -60,22 +60,22 @@ pub(super) fn answered(content: Option<Raw<'_>>) -> (Vec<Vec<u8>>, Vec<Call>) {
     (parts, calls)
 }
 
-fn each(content: Option<Raw<'_>>, mut take: impl FnMut(Raw<'_>, Kind)) {
+fn each(content: Option<Node<'_, '_>>, mut take: impl FnMut(&[u8], Kind)) {
     let Some(content) = content else { return };
     if content.shape() == Shape::Text {
         // Content that is one string is a text like any other.
-        let part = [b"{\"type\":\"text\",\"text\":", content.bytes(), b"}"].concat();
-        if let Some(part) = Raw::parse(&part).filter(|_| !content.is_blank()) {
-            take(part, Kind::Text);
+        let part = [b"{\"type\":\"text\",\"text\":", content.raw().bytes(), b"}"].concat();
+        if !content.raw().is_blank() {
+            take(&part, Kind::Text);
         }
         return;
     }
     for part in content.items() {
-        take(part, kind(part));
+        take(part.raw().bytes(), kind(part));
     }
 }
 
-fn kind(part: Raw<'_>) -> Kind {
+fn kind(part: Node<'_, '_>) -> Kind {
     let Some(part) = part.object() else { return Kind::Nothing };
     let Some(name) = part.text("type") else { return Kind::Nothing };
     match &*name {

@@ -46,8 +46,11 @@ impl Driver {
         also: &mut dyn FnMut(&Event),
     ) -> anyhow::Result<TurnResult> {
         let runtime = self.handle()?;
-        let Equipped { mut turn, agent, settings } = equipped;
+        let Equipped { mut turn, agent, settings, chose_thinking } = equipped;
         invocation.engine.change_mode(session, &agent.name, &settings)?;
+        if chose_thinking {
+            invocation.engine.change_thinking(session, turn.thinking)?;
+        }
         let engine = counter::engine(invocation, &turn.model.model)?;
         let titles = invocation.home.settings().value("titles").is_some_and(|(value, _)| value == "on");
         let model = turn.model.clone();

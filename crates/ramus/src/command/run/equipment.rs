@@ -49,6 +49,8 @@ pub(crate) struct Equipped {
     /// Who answers; the path is to say so.
     pub(crate) agent: Agent,
     pub(crate) settings: Settings,
+    /// Whether the call said how much to think.
+    pub(crate) chose_thinking: bool,
 }
 
 /// What one turn leaves for the next: a script goes on where it was, tools remember what they have seen, and servers stay
@@ -110,10 +112,11 @@ pub(crate) fn equip(
         max_tokens: choices.max_tokens,
         thinking: thinking(choices.thinking, session, &state.thinking_level, &agent, &settings)?,
         limits: ramus_agent::Limits::default(),
+        triggers: settings.triggers(),
         prices: invocation.prices()?,
         snapshots: invocation.home.settings().value("snapshots").is_some_and(|(value, _)| value == "on"),
     };
-    Ok(Equipped { turn, agent, settings })
+    Ok(Equipped { turn, agent, settings, chose_thinking: choices.thinking.is_some() })
 }
 
 fn no_model() -> Refusal {
