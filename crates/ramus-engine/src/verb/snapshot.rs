@@ -137,7 +137,8 @@ impl Engine {
 
     /// Opens the store of the session's directory, and ends a restore that was interrupted.
     pub(crate) fn snapshot_store(&self, session: &mut Session) -> Result<Snapshots, EngineError> {
-        let home = self.snapshots.as_ref().ok_or_else(|| EngineError::Invalid("this home keeps no snapshots".into()))?;
+        let home =
+            self.snapshots.as_ref().ok_or_else(|| EngineError::Invalid("this home keeps no snapshots".into()))?;
         let cwd = Path::new(session.cwd());
         let root = Snapshots::root_of(cwd)?;
         let directory = home.join(key(&root));

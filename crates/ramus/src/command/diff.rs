@@ -50,8 +50,7 @@ impl Diff {
         let (additions, deletions) = (sum(|diff| diff.additions), sum(|diff| diff.deletions));
         if invocation.screen.wants_json() {
             let files: Vec<Value> = diffs.iter().map(|diff| self.to_json(diff)).collect();
-            let answer =
-                json!({"additions": additions, "deletions": deletions, "files": diffs.len(), "diffs": files});
+            let answer = json!({"additions": additions, "deletions": deletions, "files": diffs.len(), "diffs": files});
             invocation.screen.json(json::members(answer))?;
             return Ok(Exit::Done);
         }

@@ -87,7 +87,11 @@ impl Restore {
             Some(safety) => {
                 let kept = report.restored.kept.len();
                 let left = if kept > 0 { format!(", {} left alone", count(kept)) } else { String::new() };
-                format!("{} restored{left}; what was there is kept as {}", count(report.restored.done.len()), safety.id())
+                format!(
+                    "{} restored{left}; what was there is kept as {}",
+                    count(report.restored.done.len()),
+                    safety.id()
+                )
             }
         };
         text.plain(&end).end();

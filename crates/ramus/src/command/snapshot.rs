@@ -47,7 +47,10 @@ impl Snapshot {
         let mut text = Text::new();
         line(&mut text, &taken.snapshot);
         for one in &taken.uncovered {
-            text.plain("not covered: ").plain(&clean::one_line(&one.path.to_string_lossy())).plain(": ").plain(one.reason);
+            text.plain("not covered: ")
+                .plain(&clean::one_line(&one.path.to_string_lossy()))
+                .plain(": ")
+                .plain(one.reason);
             text.end();
         }
         invocation.screen.text(&text)?;
