@@ -8,6 +8,7 @@
 
 mod judge;
 pub mod scene;
+pub mod tour;
 pub mod worker;
 
 use std::io::{BufRead as _, BufReader};
