@@ -1,7 +1,7 @@
 //! Long runs: `cargo xtask soak`. Each part stands on its own and ends with figures for `docs/results/soak-PART.md`:
-//! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; [`turns`] and [`snapshots`] that are killed; crashes
-//! of a simulated disk; requests of made-up sessions, every one judged; fuzzing of every target; the test suite with many more
-//! cases per property, each round from fresh random seeds.
+//! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; [`turns`] and [`snapshots`] that are killed;
+//! crashes of a simulated disk; requests of made-up sessions, every one judged; fuzzing of every target; the test suite with
+//! many more cases per property, each round from fresh random seeds.
 //!
 //! The parts run one after the other, because each uses the whole machine. A further part is one more [`Part`].
 

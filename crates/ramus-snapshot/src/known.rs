@@ -50,12 +50,13 @@ impl Look {
     }
 
     pub(crate) fn of_stat(stat: &rustix::fs::Stat) -> Self {
-        let nanoseconds = |seconds: i64, rest: u64| {
-            seconds.saturating_mul(1_000_000_000).saturating_add(i64::try_from(rest).unwrap_or_default())
-        };
+        // The type differs from platform to platform.
+        fn nanoseconds(seconds: i64, rest: impl TryInto<i64>) -> i64 {
+            seconds.saturating_mul(1_000_000_000).saturating_add(rest.try_into().unwrap_or_default())
+        }
         Self {
-            modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec.into()),
-            changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec.into()),
+            modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
+            changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
             size: u64::try_from(stat.st_size).unwrap_or_default(),
             inode: stat.st_ino,
             device: stat.st_dev,

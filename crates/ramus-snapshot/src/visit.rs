@@ -93,7 +93,7 @@ impl<'a> Visitor<'a> {
         }
         let path = whole.get(self.walk.prefix.len()..).unwrap_or_default();
         match kind {
-            FileType::Directory => inner.extend(self.enter(path, rules)?),
+            FileType::Directory => self.enter(path, rules, inner)?,
             FileType::RegularFile | FileType::Symlink => {
                 let Some(stat) = stat.or_else(|| look().ok()) else { return Ok(()) };
                 self.take(path, Look::of_stat(&stat))?;
@@ -141,16 +141,17 @@ impl<'a> Visitor<'a> {
         Ok(())
     }
 
-    /// A directory to look at later, unless it is left out.
-    fn enter(&self, path: &[u8], rules: &Arc<Rules>) -> Result<Option<(Vec<u8>, Arc<Rules>)>, SnapshotError> {
+    /// Puts a directory where it is looked at later, unless it is left out.
+    fn enter(&self, path: &[u8], rules: &Arc<Rules>, inner: &mut Inner) -> Result<(), SnapshotError> {
         let limits = self.walk.ground.limits;
         if self.walk.ground.apart.iter().any(|apart| path_bytes(apart) == path) {
-            return Ok(None);
+            return Ok(());
         }
         if self.walk.directories.fetch_add(1, Ordering::Relaxed) >= limits.files {
             return Err(SnapshotError::Quota { files: limits.files, bytes: limits.bytes });
         }
-        Ok(Some(([path, b"/"].concat(), Arc::clone(rules))))
+        inner.push(([path, b"/"].concat(), Arc::clone(rules)));
+        Ok(())
     }
 
     fn take(&mut self, path: &[u8], look: Look) -> Result<(), SnapshotError> {

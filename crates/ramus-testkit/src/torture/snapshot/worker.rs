@@ -41,15 +41,16 @@ impl Manner {
 
 /// Works for ever.
 pub fn work(store: &Path, root: &Path, manner: Manner, targets: [&str; 2]) -> Result<()> {
-    let targets = [SnapshotId::parse(targets[0])?, SnapshotId::parse(targets[1])?];
+    let [one, other] = targets;
+    let (one, other) = (SnapshotId::parse(one)?, SnapshotId::parse(other)?);
     let mut snapshots = Snapshots::open(store, root, &[])?;
-    let mut recent = targets.to_vec();
+    let mut recent = vec![one, other];
     for round in 0_usize.. {
         let label = format!("{} round {round}", std::process::id());
         let taken = snapshots.take(&About { label, parents: Vec::new() })?.id;
         say(&json!({"taken": taken.to_string()}))?;
         recent.push(taken);
-        let target = targets[round % 2];
+        let target = if round.is_multiple_of(2) { one } else { other };
         match manner {
             Manner::TakeOnly => {}
             Manner::Whole => restore(&mut snapshots, target, taken)?,
