@@ -95,7 +95,7 @@ impl Snapshots {
         let mut applier = Applier { root, objects, outcomes: BTreeMap::new(), missing: None };
         applier.apply(steps)?;
         let journal = self.journal();
-        journal::remove(&journal).map_err(SnapshotError::io("remove", &journal))?;
+        journal::clear(&journal).map_err(SnapshotError::io("empty", &journal))?;
         if let Some(missing) = applier.missing {
             return Err(missing);
         }

@@ -97,13 +97,15 @@ impl<'a> Judge<'a> {
     /// The next start. Returns whether there was a restore to end.
     pub(super) fn recover(&mut self) -> Result<bool> {
         let store = self.scene.store();
-        let is_torn = store.join("restore").exists();
+        // A journal whose last line is there was begun.
+        let journal = || fs::read_to_string(store.join("restore")).unwrap_or_default();
+        let is_torn = journal().lines().last().is_some_and(|line| line.starts_with("end ") && line.len() == 12);
         let mut snapshots = Snapshots::open(&store, &self.scene.root(), &[])?;
         let recovered = snapshots.recover()?;
         ensure!(recovered.is_some() == is_torn, "a restore was interrupted, and nobody ended it");
         let about = About { label: "afterwards".into(), parents: Vec::new() };
         self.ids.insert(snapshots.take(&about)?.id);
-        ensure!(!store.join("restore").exists(), "the journal is still there");
+        ensure!(journal().is_empty() || recovered.is_none(), "the journal is still there");
         for entry in fs::read_dir(store.join("objects/pack"))? {
             let name = entry?.file_name();
             ensure!(!name.to_string_lossy().ends_with(".new"), "{} is left in the store", name.display());
