@@ -177,8 +177,10 @@ impl EngineError {
             | Self::SnapshotNotFound(_) => ErrorKind::NotFound,
             Self::Snapshot(error) => match &**error {
                 SnapshotError::NotFound(_) => ErrorKind::NotFound,
-                SnapshotError::Refused { .. } | SnapshotError::Ignore { .. } => ErrorKind::Invalid,
-                SnapshotError::Quota { .. } | SnapshotError::TooLarge { .. } => ErrorKind::Full,
+                SnapshotError::Refused { .. } => ErrorKind::Invalid,
+                SnapshotError::Quota { .. } | SnapshotError::StoreFull { .. } | SnapshotError::TooLarge { .. } => {
+                    ErrorKind::Full
+                }
                 SnapshotError::Hash { .. } | SnapshotError::Damaged { .. } => ErrorKind::Corrupt,
                 SnapshotError::Io { .. } | SnapshotError::Compress { .. } => ErrorKind::Io,
             },

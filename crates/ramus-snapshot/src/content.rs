@@ -15,6 +15,7 @@ use gix_object::Kind;
 use gix_object::tree::EntryKind;
 use hashbrown::HashSet;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 
 use crate::error::SnapshotError;
 use crate::known::{Kept, Look, path_of};
@@ -89,6 +90,10 @@ impl Reader<'_> {
                     contents.unread.push((number, "it may not be read"));
                     continue;
                 }
+                Err(error) if is_another(&error) => {
+                    contents.unread.push((number, "it changed while it was read"));
+                    continue;
+                }
                 Err(cause) => return Err(SnapshotError::io("read", path_of(path))(cause)),
             };
             let id = gix_object::compute_hash(HASH, Kind::Blob, &buffer);
@@ -129,6 +134,12 @@ impl Reader<'_> {
         }
         Ok(None)
     }
+}
+
+/// Says whether something else took the place of a file after it was seen: a link, a directory, a socket.
+fn is_another(error: &io::Error) -> bool {
+    let error = Errno::from_io_error(error);
+    matches!(error, Some(Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::INVAL | Errno::NXIO | Errno::AGAIN))
 }
 
 /// Opens a file beneath a directory without following links.

@@ -37,11 +37,11 @@ pub enum SnapshotError {
         /// The most bytes.
         bytes: u64,
     },
-    /// An ignore file could not be understood, so nobody knows what must be left out.
-    #[error("what to leave out is unclear: {reason}")]
-    Ignore {
-        /// What is wrong with it.
-        reason: String,
+    /// The store has no room for more.
+    #[error("the snapshots of this directory take more than {bytes} bytes; remove sessions that are not needed")]
+    StoreFull {
+        /// The most bytes.
+        bytes: u64,
     },
     /// A pack grew beyond what its format holds.
     #[error("a pack would have more than {bytes} bytes")]

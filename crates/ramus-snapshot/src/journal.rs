@@ -1,6 +1,8 @@
-//! The journal of a restore: what it is about to do, durable before it begins, gone when it is done.
+//! The journal of a restore: what it is about to do, durable before it begins, empty when it is done.
 //!
-//! A journal that is not whole was never begun; one that is whole is carried out to its end by whoever finds it.
+//! A journal that is not whole was never begun; one that is whole is carried out to its end by whoever finds it. It is one
+//! file that stays, so that writing it is one wait for the disk. Emptying it is none: a journal that a power cut brings
+//! back finds everything done.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -26,12 +28,11 @@ pub(crate) fn write(path: &Path, steps: &[Step]) -> io::Result<()> {
     }
     let checksum = crc32fast::hash(text.as_bytes());
     let _ = writeln!(text, "end {checksum:08x}");
-    let temporary = path.with_extension("new");
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    let is_new = !path.exists();
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    fs::rename(&temporary, path)?;
-    sync_parent(path)
+    if is_new { sync_parent(path) } else { Ok(()) }
 }
 
 /// Reads the steps; none when there is no whole journal.
@@ -43,11 +44,12 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<Step>>> {
     }
 }
 
-/// Removes it.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => sync_parent(path),
+/// Empties it.
+pub(crate) fn clear(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).open(path) {
+        Ok(file) => file.set_len(0),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

@@ -49,6 +49,21 @@ impl Look {
         }
     }
 
+    pub(crate) fn of_stat(stat: &rustix::fs::Stat) -> Self {
+        // The type differs from platform to platform.
+        fn nanoseconds(seconds: i64, rest: impl TryInto<i64>) -> i64 {
+            seconds.saturating_mul(1_000_000_000).saturating_add(rest.try_into().unwrap_or_default())
+        }
+        Self {
+            modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
+            changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            inode: stat.st_ino,
+            device: stat.st_dev,
+            mode: stat.st_mode,
+        }
+    }
+
     pub(crate) fn size(&self) -> u64 {
         self.size
     }

@@ -5,23 +5,31 @@
 
 mod about;
 mod apply;
+mod collect;
 mod compare;
 mod content;
 mod diff;
+mod difference;
+mod durable;
 mod error;
 mod journal;
 mod known;
 mod name;
 mod objects;
 mod pack;
+mod place;
 mod plan;
+mod repack;
 mod restore;
+mod rules;
 mod store;
 mod text;
 mod tree;
+mod visit;
 mod walk;
 
 pub use about::{FileInfo, SnapshotInfo};
+pub use collect::{Collected, Usage};
 pub use diff::{FileDiff, Status};
 pub use error::SnapshotError;
 pub use plan::{Action, Conflict, Plan, Step};

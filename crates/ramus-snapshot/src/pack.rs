@@ -1,7 +1,8 @@
 //! Packs: files in git's own format in which objects are kept, written once and whole.
 //!
-//! A pack is built in memory and handed out as two files. No object in it depends on another, so that any of them is
-//! read with one look, and objects can be copied from pack to pack as they are.
+//! A pack is built in memory and handed out as two files. Content and snapshots depend on nothing, so that any of them is
+//! read with one look and can be copied from pack to pack as it is. Directories may be written as a difference to another
+//! one of the same pack.
 
 use gix_hash::{Kind as Hash, ObjectId};
 use gix_object::Kind;
@@ -65,14 +66,40 @@ impl Pack {
 
     /// Adds an object that is not in it.
     pub(crate) fn add(&mut self, kind: Kind, id: ObjectId, data: &[u8]) -> Result<(), SnapshotError> {
-        let start = self.bytes.len();
-        let offset = u32::try_from(start).ok().filter(|offset| offset >> 31 == 0);
-        let offset = offset.ok_or(SnapshotError::TooLarge { bytes: start as u64 })?;
-        write_header(&mut self.bytes, kind, data.len() as u64);
+        let offset = self.offset()?;
+        write_header(&mut self.bytes, number(kind), data.len() as u64);
         self.deflate(data)?;
-        let written = self.bytes.get(start..).unwrap_or_default();
-        self.entries.push(Entry { id, checksum: crc32fast::hash(written), offset });
+        self.enter(id, offset);
         Ok(())
+    }
+
+    /// Adds an object as it is written in another pack, where it depends on nothing.
+    pub(crate) fn copy(&mut self, id: ObjectId, written: &[u8]) -> Result<(), SnapshotError> {
+        let offset = self.offset()?;
+        self.bytes.extend_from_slice(written);
+        self.enter(id, offset);
+        Ok(())
+    }
+
+    /// Adds an object as a difference to the one at an earlier offset.
+    pub(crate) fn add_difference(&mut self, id: ObjectId, base: u32, difference: &[u8]) -> Result<(), SnapshotError> {
+        let offset = self.offset()?;
+        write_header(&mut self.bytes, DIFFERENCE, difference.len() as u64);
+        write_distance(&mut self.bytes, offset.saturating_sub(base));
+        self.deflate(difference)?;
+        self.enter(id, offset);
+        Ok(())
+    }
+
+    /// Returns where the next object will be.
+    pub(crate) fn offset(&self) -> Result<u32, SnapshotError> {
+        let offset = u32::try_from(self.bytes.len()).ok().filter(|offset| offset >> 31 == 0);
+        offset.ok_or(SnapshotError::TooLarge { bytes: self.bytes.len() as u64 })
+    }
+
+    fn enter(&mut self, id: ObjectId, offset: u32) {
+        let written = self.bytes.get(offset as usize..).unwrap_or_default();
+        self.entries.push(Entry { id, checksum: crc32fast::hash(written), offset });
     }
 
     fn deflate(&mut self, mut data: &[u8]) -> Result<(), SnapshotError> {
@@ -139,14 +166,20 @@ fn checksum(bytes: &[u8]) -> Result<ObjectId, SnapshotError> {
     hasher.try_finalize().map_err(|cause| SnapshotError::Hash { reason: cause.to_string() })
 }
 
-/// The kind in three bits, the size in seven at a time, lowest first.
-fn write_header(bytes: &mut Vec<u8>, kind: Kind, mut size: u64) {
-    let kind: u8 = match kind {
+/// What marks a difference to an object at an offset.
+const DIFFERENCE: u8 = 6;
+
+fn number(kind: Kind) -> u8 {
+    match kind {
         Kind::Commit => 1,
         Kind::Tree => 2,
         Kind::Blob => 3,
         Kind::Tag => 4,
-    };
+    }
+}
+
+/// The kind in three bits, the size in seven at a time, lowest first.
+fn write_header(bytes: &mut Vec<u8>, kind: u8, mut size: u64) {
     let mut byte = kind << 4 | (size & 0x0f) as u8;
     size >>= 4;
     while size > 0 {
@@ -155,4 +188,16 @@ fn write_header(bytes: &mut Vec<u8>, kind: Kind, mut size: u64) {
         size >>= 7;
     }
     bytes.push(byte);
+}
+
+/// How far back a base is: seven bits at a time, highest first, each but the last one less than it stands for.
+fn write_distance(bytes: &mut Vec<u8>, mut distance: u32) {
+    let mut digits = vec![(distance & 0x7f) as u8];
+    distance >>= 7;
+    while distance > 0 {
+        distance -= 1;
+        digits.push(0x80 | (distance & 0x7f) as u8);
+        distance >>= 7;
+    }
+    bytes.extend(digits.iter().rev());
 }

@@ -1,9 +1,11 @@
 //! Restoring: a plan, carried out under a journal.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use gix_hash::ObjectId;
 use gix_object::Kind;
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 
 use crate::apply::{Applier, Outcome};
 use crate::error::SnapshotError;
@@ -42,15 +44,24 @@ impl Snapshots {
             current: self.directory_of(restore.current)?,
         };
         let is_wanted = |path: &Path| restore.only.is_empty() || restore.only.iter().any(|only| path.starts_with(only));
-        // A directory makes room for a file when nothing is left in it; that shows when it comes to it.
-        let is_there = |path: &Path| self.root().join(path).symlink_metadata().is_ok_and(|metadata| !metadata.is_dir());
-        plan(self.objects(), states, is_wanted, is_there)
+        plan(self.objects(), states, is_wanted, |path| self.is_there(path))
+    }
+
+    /// Says whether something has a name, no link on the way being followed. A directory makes room for a file when
+    /// nothing is left in it; that shows when it comes to it.
+    fn is_there(&self, path: &Path) -> bool {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let found = rustix::fs::openat2(self.directory(), path, flags, Mode::empty(), resolve);
+        let stat = found.and_then(rustix::fs::fstat);
+        stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) != FileType::Directory)
     }
 
     /// Carries out a plan. Steps with a conflict are left out unless `force` is given; those that may not be written
     /// always are.
     pub fn restore(&mut self, plan: &Plan, force: bool) -> Result<Restored, SnapshotError> {
-        let _lock = self.lock()?;
+        let _lock = self.begin()?;
+        self.end_restore()?;
         let is_chosen = |step: &&Step| match step.conflict {
             None => true,
             Some(Conflict::Changed) => force,
@@ -62,33 +73,39 @@ impl Snapshots {
         journal::write(&journal, &steps).map_err(SnapshotError::io("write", &journal))?;
         let mut restored = self.carry_out(&steps)?;
         restored.kept.extend(left.into_iter().map(|step| step.path.clone()));
+        restored.kept.sort();
         Ok(restored)
     }
 
     /// Ends a restore that was interrupted, if there is one. Returns what it did.
     pub fn recover(&mut self) -> Result<Option<Restored>, SnapshotError> {
-        let _lock = self.lock()?;
+        let _lock = self.begin()?;
+        self.end_restore()
+    }
+
+    /// The same, for whoever holds the lock.
+    pub(crate) fn end_restore(&self) -> Result<Option<Restored>, SnapshotError> {
         let journal = self.journal();
         let steps = journal::read(&journal).map_err(SnapshotError::io("read", &journal))?;
         steps.map(|steps| self.carry_out(&steps)).transpose()
     }
 
     fn carry_out(&self, steps: &[Step]) -> Result<Restored, SnapshotError> {
-        let applier = Applier { root: self.directory(), objects: self.objects() };
-        let mut restored = Restored::default();
-        let (gone, come): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|step| step.new.is_none());
-        // A file must be gone before a directory can have its name, and a directory before a file can.
-        for steps in [&gone, &come] {
-            for step in steps {
-                match applier.apply(step)? {
-                    Outcome::Done => restored.done.push(step.path.clone()),
-                    Outcome::Kept => restored.kept.push(step.path.clone()),
-                }
-            }
-            gone.iter().for_each(|step| applier.prune(&step.path));
-        }
+        let (root, objects) = (self.directory(), self.objects());
+        let mut applier = Applier { root, objects, outcomes: BTreeMap::new(), missing: None };
+        applier.apply(steps)?;
         let journal = self.journal();
-        journal::remove(&journal).map_err(SnapshotError::io("remove", &journal))?;
+        journal::clear(&journal).map_err(SnapshotError::io("empty", &journal))?;
+        if let Some(missing) = applier.missing {
+            return Err(missing);
+        }
+        let mut restored = Restored::default();
+        for (path, outcome) in applier.outcomes {
+            match outcome {
+                Outcome::Done => restored.done.push(path),
+                Outcome::Kept => restored.kept.push(path),
+            }
+        }
         Ok(restored)
     }
 
@@ -99,7 +116,7 @@ impl Snapshots {
     /// Returns the directory that a snapshot holds.
     pub(crate) fn directory_of(&self, id: SnapshotId) -> Result<ObjectId, SnapshotError> {
         let mut bytes = Vec::new();
-        if !self.objects().has(&id.0) {
+        if !self.objects().find(&id.0)? {
             return Err(SnapshotError::NotFound(id.to_string()));
         }
         self.objects().read(&id.0, Kind::Commit, &mut bytes)?;

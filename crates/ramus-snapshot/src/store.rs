@@ -18,7 +18,7 @@ use crate::known::{Known, path_of};
 use crate::objects::Objects;
 use crate::pack::{Finished, HASH, Pack};
 use crate::tree::{Change, Entries, Trees};
-use crate::walk::{Limits, Uncovered, Walked, walk};
+use crate::walk::{Ground, Limits, Uncovered, Walked, walk};
 
 /// Takes snapshots of a directory.
 pub struct Snapshots {
@@ -26,7 +26,7 @@ pub struct Snapshots {
     root: PathBuf,
     directory: File,
     objects: Objects,
-    /// Directories beneath the root that are left out, ours among them.
+    /// Directories that are left out, ours among them: their paths beneath the root.
     apart: Vec<PathBuf>,
     limits: Limits,
 }
@@ -59,6 +59,8 @@ pub struct Taken {
     pub files: usize,
     /// What is in the directory and not in it.
     pub uncovered: Vec<Uncovered>,
+    /// Ignore files that were not heeded, or not every line of them.
+    pub unheeded: Vec<Uncovered>,
 }
 
 /// What a directory is now.
@@ -68,6 +70,7 @@ struct State {
     /// Content that is not stored yet.
     packs: Vec<Finished>,
     uncovered: Vec<Uncovered>,
+    unheeded: Vec<Uncovered>,
 }
 
 impl Snapshots {
@@ -79,9 +82,19 @@ impl Snapshots {
         let packs = store.join("objects").join("pack");
         make(&packs).map_err(SnapshotError::io("make", &packs))?;
         let objects = Objects::open(&packs)?;
-        let mut apart = apart.to_vec();
-        apart.push(store.to_owned());
-        Ok(Self { store: store.to_owned(), root, directory, objects, apart, limits: Limits::default() })
+        let store = resolve(store);
+        if root.starts_with(&store) {
+            return Err(SnapshotError::Refused { path: root, reason: "snapshots are kept in it" });
+        }
+        let apart = apart.iter().map(|path| resolve(path)).chain([store.clone()]);
+        let apart = apart.filter_map(|path| Some(path.strip_prefix(&root).ok()?.to_owned())).collect();
+        Ok(Self { store, root, directory, objects, apart, limits: Limits::default() })
+    }
+
+    /// Sets what is kept at most.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
     }
 
     /// Returns the one path of a directory that snapshots are taken of.
@@ -99,7 +112,7 @@ impl Snapshots {
         Ok(root)
     }
 
-    /// Takes a snapshot.
+    /// Takes a snapshot. A restore that was interrupted is ended first.
     pub fn take(&mut self, about: &About) -> Result<Taken, SnapshotError> {
         self.take_unless(about, None)
     }
@@ -111,20 +124,27 @@ impl Snapshots {
     }
 
     fn take_unless(&mut self, about: &About, earlier: Option<(SnapshotId, ObjectId)>) -> Result<Taken, SnapshotError> {
-        let _lock = self.lock()?;
+        let _lock = self.begin()?;
+        self.end_restore()?;
+        self.objects.consolidate()?;
+        if self.objects.size() > self.limits.store {
+            return Err(SnapshotError::StoreFull { bytes: self.limits.store });
+        }
         let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let cache = self.store.join("known");
-        let known = Known::load(&cache);
-        let walked = walk(&self.root, &self.apart, &known, self.limits)?;
+        let known = self.known();
+        let ground = Ground { root: &self.directory, path: &self.root, apart: &self.apart, limits: self.limits };
+        let walked = walk(&ground, &known)?;
         let mut pack = Pack::default();
         let is_earlier = |root: ObjectId| earlier.filter(|(_, directory)| *directory == root).map(|(id, _)| id);
         if let Some(root) = known.root.filter(|_| walked.is_same()) {
             if let Some(id) = is_earlier(root) {
-                return Ok(Taken { id, files: known.len(), uncovered: walked.uncovered });
+                let Walked { uncovered, unheeded, .. } = walked;
+                return Ok(Taken { id, files: known.len(), uncovered, unheeded });
             }
             let id = self.commit(&mut pack, root, about, moment.as_secs())?;
             self.objects.add(if pack.is_empty() { Vec::new() } else { vec![pack.finish()?] })?;
-            return Ok(Taken { id, files: known.len(), uncovered: walked.uncovered });
+            let Walked { uncovered, unheeded, .. } = walked;
+            return Ok(Taken { id, files: known.len(), uncovered, unheeded });
         }
         let state = self.take_in(&mut pack, &known, walked)?;
         let id = match is_earlier(state.root) {
@@ -137,7 +157,14 @@ impl Snapshots {
         }
         self.objects.add(packs)?;
         self.keep(&state.known, &state.root, i64::try_from(moment.as_nanos()).unwrap_or(i64::MAX))?;
-        Ok(Taken { id, files: state.known.len(), uncovered: state.uncovered })
+        let State { known, uncovered, unheeded, .. } = state;
+        Ok(Taken { id, files: known.len(), uncovered, unheeded })
+    }
+
+    /// Returns what is known of the directory, as far as the store still holds it.
+    pub(crate) fn known(&self) -> Known {
+        let known = Known::load(&self.store.join("known"));
+        if known.root.is_some_and(|root| self.objects.has(&root)) { known } else { Known::default() }
     }
 
     /// Reads what changed and packs it.
@@ -167,7 +194,9 @@ impl Snapshots {
         let mut trees = Trees { objects: &self.objects, pack, new: HashSet::new() };
         let root = trees.apply(known.root, &changes, 0)?;
         let root = root.map_or_else(|| trees.write(Entries::new()), Ok)?;
-        Ok(State { known: now, root, packs: contents.packs, uncovered: walked.uncovered })
+        walked.uncovered.sort();
+        let Walked { uncovered, unheeded, .. } = walked;
+        Ok(State { known: now, root, packs: contents.packs, uncovered, unheeded })
     }
 
     fn keep(&self, known: &Known, root: &ObjectId, moment: i64) -> Result<(), SnapshotError> {
@@ -203,10 +232,6 @@ impl Snapshots {
         &self.objects
     }
 
-    pub(crate) fn root(&self) -> &Path {
-        &self.root
-    }
-
     pub(crate) fn directory(&self) -> &File {
         &self.directory
     }
@@ -215,7 +240,15 @@ impl Snapshots {
         &self.store
     }
 
-    pub(crate) fn lock(&self) -> Result<File, SnapshotError> {
+    /// Waits until no other process changes the store, and takes in what they did.
+    pub(crate) fn begin(&self) -> Result<File, SnapshotError> {
+        let lock = self.lock()?;
+        self.objects.sweep()?;
+        self.objects.refresh()?;
+        Ok(lock)
+    }
+
+    fn lock(&self) -> Result<File, SnapshotError> {
         let path = self.store.join("lock");
         let lock = || {
             let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
@@ -224,4 +257,11 @@ impl Snapshots {
         };
         lock().map_err(SnapshotError::io("lock", &path))
     }
+}
+
+/// The one path of something that may not be there yet.
+fn resolve(path: &Path) -> PathBuf {
+    let found = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let Some((above, real)) = found else { return path.to_owned() };
+    path.strip_prefix(above).map_or_else(|_| path.to_owned(), |rest| real.join(rest))
 }

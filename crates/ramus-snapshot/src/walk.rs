@@ -1,33 +1,41 @@
 //! Walking through a directory: which files there are, and which of them look different than before.
 //!
-//! Links are not followed, git's own directories are left out, ignore files are honoured, and nothing is read but names
-//! and looks.
+//! Links are not followed, not even one that takes the place of a directory meanwhile; git's own directories are left
+//! out, ignore files are honoured, and nothing is read but those, names and looks.
 
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use ignore::{DirEntry, WalkBuilder, WalkState};
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 
-use crate::apply::TEMPORARY;
 use crate::error::SnapshotError;
-use crate::known::{Known, Look, path_bytes};
+use crate::known::{Known, Look, path_bytes, path_of};
+use crate::rules::{RuleReader, Rules, Unheeded};
+use crate::visit::Visitor;
+
+/// How often a directory is opened that others move about.
+const TRIES: usize = 8;
 
 /// What is kept at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Files with more bytes are left out, and told.
     pub file: u64,
-    /// With more files there is no snapshot.
+    /// With more files, or more directories, there is no snapshot.
     pub files: usize,
     /// With more bytes that must be read there is no snapshot.
     pub bytes: u64,
+    /// With more bytes in the store there is no further snapshot.
+    pub store: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { file: 8 << 20, files: 400_000, bytes: 4 << 30 }
+        Self { file: 8 << 20, files: 400_000, bytes: 4 << 30, store: 16 << 30 }
     }
 }
 
@@ -41,12 +49,14 @@ pub struct Uncovered {
 }
 
 /// What a walk found.
+#[derive(Default)]
 pub(crate) struct Walked {
     /// Files that are new or look different.
     pub(crate) changed: Vec<(Vec<u8>, Look)>,
     /// Known files that still look the same, by number.
     pub(crate) same: Vec<bool>,
     pub(crate) uncovered: Vec<Uncovered>,
+    pub(crate) unheeded: Unheeded,
 }
 
 impl Walked {
@@ -56,130 +66,125 @@ impl Walked {
     }
 }
 
-/// Walks through `root`, leaving out `apart`.
-pub(crate) fn walk(root: &Path, apart: &[PathBuf], known: &Known, limits: Limits) -> Result<Walked, SnapshotError> {
-    let found = Found {
-        root,
+/// What is walked through.
+pub(crate) struct Ground<'a> {
+    pub(crate) root: &'a File,
+    pub(crate) path: &'a Path,
+    /// Directories beneath the root that are left out.
+    pub(crate) apart: &'a [PathBuf],
+    pub(crate) limits: Limits,
+}
+
+/// Walks through a directory.
+pub(crate) fn walk(ground: &Ground<'_>, known: &Known) -> Result<Walked, SnapshotError> {
+    let reader = RuleReader::default();
+    let mut unheeded = Unheeded::new();
+    let (rules, inside) = reader.above(ground.path, &mut unheeded);
+    let mut prefix = path_bytes(&inside).to_vec();
+    if !prefix.is_empty() {
+        prefix.push(b'/');
+    }
+    let walk = Walk {
+        ground,
         known,
-        limits,
+        reader,
+        prefix,
         same: (0..known.len()).map(|_| AtomicBool::new(false)).collect(),
         files: AtomicUsize::new(0),
+        directories: AtomicUsize::new(0),
         bytes: AtomicU64::new(0),
-        lists: Mutex::default(),
-        trouble: Mutex::default(),
+        queue: Mutex::new(Queue { open: vec![(Vec::new(), rules)], busy: 0, trouble: None }),
+        ready: Condvar::new(),
     };
-    let apart = apart.to_vec();
-    let mut builder = WalkBuilder::new(root);
-    builder.hidden(false).require_git(false).follow_links(false).ignore(true).parents(true);
-    builder.threads(std::thread::available_parallelism().map_or(1, usize::from).min(4));
-    builder.filter_entry(move |entry| !is_left_out(entry) && !apart.iter().any(|path| path == entry.path()));
-    builder.build_parallel().run(|| {
-        let mut visitor = Visitor { found: &found, changed: Vec::new(), uncovered: Vec::new() };
-        Box::new(move |entry| visitor.visit(entry))
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+    let found: Vec<Walked> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| walk.work())).collect();
+        let own = walk.work();
+        others.into_iter().filter_map(|other| other.join().ok()).chain([own]).collect()
     });
-    found.finish()
-}
-
-/// Git's own directory, in any spelling that some file system takes for it, and what a restore is writing.
-fn is_left_out(entry: &DirEntry) -> bool {
-    let name = entry.file_name().as_encoded_bytes();
-    entry.depth() > 0 && (crate::name::is_git(name) || name.starts_with(TEMPORARY.as_bytes()))
-}
-
-struct Found<'a> {
-    root: &'a Path,
-    known: &'a Known,
-    limits: Limits,
-    same: Vec<AtomicBool>,
-    files: AtomicUsize,
-    bytes: AtomicU64,
-    lists: Mutex<(Vec<(Vec<u8>, Look)>, Vec<Uncovered>)>,
-    trouble: Mutex<Option<SnapshotError>>,
-}
-
-impl Found<'_> {
-    fn finish(self) -> Result<Walked, SnapshotError> {
-        if let Some(trouble) = self.trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(trouble);
-        }
-        let (changed, mut uncovered) = self.lists.into_inner().unwrap_or_else(PoisonError::into_inner);
-        uncovered.sort();
-        let same = self.same.into_iter().map(AtomicBool::into_inner).collect();
-        Ok(Walked { changed, same, uncovered })
+    let Walk { same, queue, .. } = walk;
+    let queue = queue.into_inner().map_err(|_| SnapshotError::Damaged { reason: "a walker died".into() })?;
+    if let Some(trouble) = queue.trouble {
+        return Err(trouble);
     }
-
-    fn fail(&self, error: SnapshotError) -> WalkState {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        WalkState::Quit
+    let mut all = Walked { unheeded, ..Walked::default() };
+    for mut one in found {
+        all.changed.append(&mut one.changed);
+        all.uncovered.append(&mut one.uncovered);
+        all.unheeded.append(&mut one.unheeded);
     }
+    all.uncovered.sort();
+    all.unheeded.sort();
+    all.same = same.into_iter().map(AtomicBool::into_inner).collect();
+    Ok(all)
 }
 
-/// One of the threads that walk.
-struct Visitor<'a, 'f> {
-    found: &'f Found<'a>,
-    changed: Vec<(Vec<u8>, Look)>,
-    uncovered: Vec<Uncovered>,
+/// Directories that nobody has looked at, with the rules above them. A path ends with a slash.
+struct Queue {
+    open: Vec<(Vec<u8>, Arc<Rules>)>,
+    busy: usize,
+    trouble: Option<SnapshotError>,
 }
 
-impl Visitor<'_, '_> {
-    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        let entry = match entry {
-            Ok(entry) => entry,
-            // Something that went away meanwhile is not there.
-            Err(error) if error.io_error().is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound) => {
-                return WalkState::Continue;
+pub(crate) struct Walk<'a> {
+    pub(crate) ground: &'a Ground<'a>,
+    pub(crate) known: &'a Known,
+    pub(crate) reader: RuleReader,
+    /// The path of the root in its repository.
+    pub(crate) prefix: Vec<u8>,
+    pub(crate) same: Vec<AtomicBool>,
+    pub(crate) files: AtomicUsize,
+    pub(crate) directories: AtomicUsize,
+    pub(crate) bytes: AtomicU64,
+    queue: Mutex<Queue>,
+    ready: Condvar,
+}
+
+impl Walk<'_> {
+    /// Looks at directories until there is none left.
+    fn work(&self) -> Walked {
+        let mut visitor = Visitor::new(self);
+        while let Some((path, rules)) = self.next() {
+            let done = visitor.directory(&path, &rules);
+            let mut queue = self.queue();
+            queue.busy -= 1;
+            match done {
+                Ok(mut inner) => queue.open.append(&mut inner),
+                Err(error) => drop(queue.trouble.get_or_insert(error)),
             }
-            Err(error) => return self.found.fail(SnapshotError::Ignore { reason: error.to_string() }),
-        };
-        if let Some(error) = entry.error() {
-            return self.found.fail(SnapshotError::Ignore { reason: error.to_string() });
+            drop(queue);
+            self.ready.notify_all();
         }
-        let Ok(path) = entry.path().strip_prefix(self.found.root) else { return WalkState::Continue };
-        let Some(kind) = entry.file_type() else { return WalkState::Continue };
-        if kind.is_dir() {
-            return WalkState::Continue;
-        }
-        if !kind.is_file() && !kind.is_symlink() {
-            self.leave_out(path, "it is neither a file nor a link");
-            return WalkState::Continue;
-        }
-        let Ok(metadata) = entry.metadata() else { return WalkState::Continue };
-        self.take(path, Look::of(&metadata))
+        visitor.found
     }
 
-    fn take(&mut self, path: &Path, look: Look) -> WalkState {
-        let Found { known, limits, same, files, bytes, .. } = self.found;
-        if look.size() > limits.file {
-            self.leave_out(path, "it is too large");
-            return WalkState::Continue;
-        }
-        let mut full = files.fetch_add(1, Ordering::Relaxed) >= limits.files;
-        match known.find(path_bytes(path)) {
-            Some((number, kept)) if kept.is_settled && kept.look == look => {
-                if let Some(same) = same.get(number) {
-                    same.store(true, Ordering::Relaxed);
-                }
+    fn next(&self) -> Option<(Vec<u8>, Arc<Rules>)> {
+        let mut queue = self.queue();
+        loop {
+            if queue.trouble.is_some() {
+                return None;
             }
-            _ => {
-                full |= bytes.fetch_add(look.size(), Ordering::Relaxed) >= limits.bytes;
-                self.changed.push((path_bytes(path).to_vec(), look));
+            if let Some(one) = queue.open.pop() {
+                queue.busy += 1;
+                return Some(one);
             }
+            if queue.busy == 0 {
+                return None;
+            }
+            queue = self.ready.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
-        if full {
-            return self.found.fail(SnapshotError::Quota { files: limits.files, bytes: limits.bytes });
-        }
-        WalkState::Continue
     }
 
-    fn leave_out(&mut self, path: &Path, reason: &'static str) {
-        self.uncovered.push(Uncovered { path: path.to_owned(), reason });
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Drop for Visitor<'_, '_> {
-    fn drop(&mut self) {
-        let mut lists = self.found.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.0.append(&mut self.changed);
-        lists.1.append(&mut self.uncovered);
+    pub(crate) fn open(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        let path = if path.is_empty() { Path::new(".") } else { path_of(path) };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let open = || rustix::fs::openat2(self.ground.root, path, flags, Mode::empty(), resolve);
+        // The system asks to try again when something was moved at the same moment.
+        (1..TRIES).map(|_| open()).find(|opened| !matches!(opened, Err(Errno::AGAIN))).unwrap_or_else(open)
     }
 }
