@@ -84,6 +84,9 @@ pub struct TurnFiles {
     pub without: Option<String>,
 }
 
+/// Members of an entry.
+type Members = Vec<(&'static str, Value)>;
+
 impl Running<'_> {
     /// Returns how the changes of a call are watched; none when it changes nothing or they are not.
     pub(super) fn watch(&mut self, effect: Effect, call: &str) -> Option<Watched> {
@@ -148,7 +151,7 @@ impl Running<'_> {
 
     /// Sums up what the turn changed, and returns what its end says about it: for whoever runs it, and as members of the
     /// entry.
-    pub(super) fn sum_up_files(&mut self) -> Result<(TurnFiles, Vec<(&'static str, Value)>), EngineError> {
+    pub(super) fn sum_up_files(&mut self) -> Result<(TurnFiles, Members), EngineError> {
         self.note_changes(None)?;
         let before = self.session.account()?;
         let diffs = self.net();
