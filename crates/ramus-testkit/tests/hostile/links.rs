@@ -52,14 +52,20 @@ pub(crate) fn ordinary(arena: &Arena) {
     arena.write("swapped/secret", "mine\n");
 }
 
-/// Puts a link to the outside in the place of a directory, and the directory back.
+/// Puts a link to the outside in the place of a directory, and the directory back. What is restored meanwhile may be in
+/// the way, and is removed then.
 pub(crate) fn flip(arena: &Arena) {
     let (place, aside) = (arena.root().join("swapped"), arena.root().join("aside"));
     for _ in 0..50 {
-        fs::rename(&place, &aside).unwrap();
-        symlink(arena.outside(), &place).unwrap();
+        if fs::rename(&place, &aside).is_err() {
+            let _ = fs::remove_dir_all(&aside);
+            continue;
+        }
+        let _ = symlink(arena.outside(), &place);
         std::thread::yield_now();
-        fs::remove_file(&place).unwrap();
-        fs::rename(&aside, &place).unwrap();
+        let _ = fs::remove_file(&place);
+        if fs::rename(&aside, &place).is_err() {
+            let _ = fs::remove_dir_all(&place);
+        }
     }
 }
