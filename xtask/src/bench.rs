@@ -8,6 +8,7 @@ mod figure;
 mod opencode;
 mod peers;
 mod requests;
+mod snapshots;
 mod storage;
 mod timed;
 
@@ -59,8 +60,13 @@ type Times = BTreeMap<String, f64>;
 /// What is measured, one table each.
 type Section = (&'static str, fn(&Workspace, Option<&Peers>) -> Result<Outcome>);
 
-const SECTIONS: [Section; 4] =
-    [("sessions", sessions), ("storage", storage::run), ("catalogue", catalogue::run), ("requests", requests::run)];
+const SECTIONS: [Section; 5] = [
+    ("sessions", sessions),
+    ("storage", storage::run),
+    ("catalogue", catalogue::run),
+    ("requests", requests::run),
+    ("snapshots", snapshots::run),
+];
 
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
     let record = arguments.flag("--record");

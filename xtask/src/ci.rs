@@ -9,8 +9,8 @@ use ramus_testkit::torture::disk;
 
 use crate::arguments::Arguments;
 use crate::steps::{Outcome, Steps};
-use crate::workspace::Workspace;
-use crate::{conformance, fuzz, process};
+use crate::workspace::{self, Workspace};
+use crate::{conformance, fuzz, package, process};
 
 /// How long each fuzz target runs in this set.
 const FUZZ_SECONDS: u64 = 60;
@@ -25,8 +25,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> Result<()> {
     steps.step("clippy", || {
         cargo(workspace, ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
     })?;
+    let has_strace = workspace::installed("strace") || package::install("strace");
     steps.step("tests", || tests(workspace))?;
     steps.step("torture", || Ok(torture()))?;
+    steps.step("hostile repositories", || Ok(hostile(has_strace)))?;
     steps.step("doc tests", || cargo(workspace, ["test", "--workspace", "--doc"]))?;
     steps.step("dependencies", || dependencies(workspace))?;
     steps.step("fuzz", || fuzz::all(workspace, fuzz::Limit::Seconds(FUZZ_SECONDS)).map(|(outcome, _)| outcome))?;
@@ -50,6 +52,15 @@ fn torture() -> Outcome {
     match disk::unavailable() {
         Some(reason) => Outcome::Skipped(format!("no power cuts, no full or read-only disks: {reason}")),
         None => Outcome::Passed("among the tests, power cuts and full disks included".to_owned()),
+    }
+}
+
+/// Repositories that want to run something ran among the tests, where strace can judge what was run.
+fn hostile(has_strace: bool) -> Outcome {
+    if has_strace {
+        Outcome::Passed("among the tests".to_owned())
+    } else {
+        Outcome::Skipped("no strace to see what is run: install it".to_owned())
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) use self::log::Figures;
 use crate::arguments::Arguments;
 use crate::steps::Outcome;
 use crate::workspace::{self, Workspace};
-use crate::{process, report};
+use crate::{package, process, report};
 
 /// Every target, with the longest input it is given.
 const TARGETS: [(&str, u32); 2] = [("line", 4_096), ("file", 8_192)];
@@ -189,17 +189,8 @@ fn compiler_missing() -> Option<String> {
     if there() {
         return None;
     }
-    let root = process::stdout(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    if root && workspace::installed("apt-get") {
-        println!("no C++ compiler: installing g++");
-        let apt = |arguments: &[&str]| {
-            process::run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
-        };
-        let installed = apt(&["install", "-y", "-qq", "g++"])
-            .or_else(|_| apt(&["update", "-qq"]).and_then(|()| apt(&["install", "-y", "-qq", "g++"])));
-        if installed.is_ok() && there() {
-            return None;
-        }
+    if package::install("g++") && there() {
+        return None;
     }
     Some("no C++ compiler (libFuzzer needs one): install g++".to_owned())
 }

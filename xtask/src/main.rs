@@ -9,6 +9,7 @@ mod bench;
 mod ci;
 mod conformance;
 mod fuzz;
+mod package;
 mod process;
 mod report;
 mod soak;

@@ -1,11 +1,12 @@
 //! Long runs: `cargo xtask soak`. Each part stands on its own and ends with figures for `docs/results/soak-PART.md`:
-//! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; [`turns`] that are killed; crashes of a
-//! simulated disk; requests of made-up sessions, every one judged; fuzzing of every target; the test suite with many more
-//! cases per property, each round from fresh random seeds.
+//! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; [`turns`] and [`snapshots`] that are killed;
+//! crashes of a simulated disk; requests of made-up sessions, every one judged; fuzzing of every target; the test suite with
+//! many more cases per property, each round from fresh random seeds.
 //!
 //! The parts run one after the other, because each uses the whole machine. A further part is one more [`Part`].
 
 mod catalogue;
+mod snapshots;
 mod torture;
 mod turns;
 
@@ -38,10 +39,11 @@ struct Extent {
 /// What a run consists of.
 type Part = (&'static str, fn(&Workspace, &Extent) -> Result<String>);
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     ("torture", torture),
     ("catalogue", catalogue),
     ("turns", turns),
+    ("snapshots", snapshots),
     ("crashes", crashes),
     ("requests", requests),
     ("fuzz", fuzzing),
@@ -128,6 +130,11 @@ fn catalogue(workspace: &Workspace, extent: &Extent) -> Result<String> {
 fn turns(workspace: &Workspace, extent: &Extent) -> Result<String> {
     println!("\n==> turns");
     turns::run(workspace, extent.torture.seed)
+}
+
+fn snapshots(workspace: &Workspace, extent: &Extent) -> Result<String> {
+    println!("\n==> snapshots");
+    snapshots::run(workspace, extent.torture.seed)
 }
 
 fn fuzzing(workspace: &Workspace, extent: &Extent) -> Result<String> {

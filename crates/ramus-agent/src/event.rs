@@ -170,6 +170,8 @@ pub enum Event {
         /// Why, in one word.
         finish_reason: String,
     },
+    /// The turn changed files: each with its path, what became of it, and how many lines came and went.
+    SessionDiff(Vec<Value>),
     /// The session has another title.
     TitleChanged(String),
 }
@@ -202,6 +204,7 @@ impl Event {
             Self::ChildStarted { .. } => "child.started",
             Self::ChildEvent { .. } => "child.event",
             Self::ChildFinished { .. } => "child.finished",
+            Self::SessionDiff(_) => "session.diff",
             Self::TitleChanged(_) => "title.changed",
         }
     }
@@ -276,6 +279,7 @@ impl Event {
             Self::ChildFinished { child, finish_reason } => {
                 json!({"child": child, "finish_reason": finish_reason})
             }
+            Self::SessionDiff(files) => json!({"diff": files}),
             Self::TitleChanged(title) => json!({"title": title}),
         }
     }

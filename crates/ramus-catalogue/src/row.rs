@@ -123,6 +123,12 @@ pub struct Row {
     pub git_commit: Option<String>,
     /// Whether the workspace has changes.
     pub git_dirty: Option<bool>,
+    /// How much the turns changed, as JSON.
+    pub summary: String,
+    /// The newest snapshot of the files.
+    pub latest_snapshot: Option<String>,
+    /// The revert that can be taken back, as JSON.
+    pub revert: Option<String>,
     /// The directory of the repository.
     pub project_root: Option<String>,
     /// Where the repository comes from.
@@ -136,14 +142,15 @@ pub(crate) const COLUMNS: &str = "name, bucket, residence, stamp, is_unsettled, 
      located, unreadable, id, cwd, title, owner, parent, forked_session, forked_entry, parent_session, archived_at, \
      compacted_at, is_starred, tags, metadata, permission, messages, entries, usage, cost, tokens, last_prompt_tokens, last_completion_tokens, \
      provider, model, engine_version, created, created_millis, updated, updated_millis, is_damaged, workspace_root, \
-     workspace_mount, workspace_session, git_commit, git_dirty, project_root, project_remote, project_git";
+     workspace_mount, workspace_session, git_commit, git_dirty, summary, latest_snapshot, revert, project_root, \
+     project_remote, project_git";
 
 /// The same, without what only comparing files needs.
 pub(crate) const LISTED: &str = "name, 0, residence, x'', 0, 0, 0, 0, '', NULL, id, cwd, title, owner, parent, \
      forked_session, forked_entry, parent_session, archived_at, compacted_at, is_starred, tags, metadata, permission, messages, entries, usage, \
      cost, tokens, last_prompt_tokens, last_completion_tokens, provider, model, engine_version, created, \
      created_millis, updated, updated_millis, is_damaged, workspace_root, workspace_mount, workspace_session, \
-     git_commit, git_dirty, project_root, project_remote, project_git";
+     git_commit, git_dirty, summary, latest_snapshot, revert, project_root, project_remote, project_git";
 
 /// The columns that are made of others.
 pub(crate) const DERIVED: &str = "folded_title, folded_cwd, generation";
@@ -211,6 +218,9 @@ impl Row {
             workspace_session: next!(),
             git_commit: next!(),
             git_dirty: next!(),
+            summary: next!(),
+            latest_snapshot: next!(),
+            revert: next!(),
             project_root: next!(),
             project_remote: next!(),
             project_git: next!(),
@@ -265,6 +275,9 @@ impl Row {
             self.workspace_session,
             self.git_commit,
             self.git_dirty,
+            self.summary,
+            self.latest_snapshot,
+            self.revert,
             self.project_root,
             self.project_remote,
             self.project_git,

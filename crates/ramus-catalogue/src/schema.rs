@@ -69,6 +69,9 @@ CREATE TABLE session (
     workspace_session TEXT,
     git_commit TEXT,
     git_dirty INTEGER,
+    summary TEXT NOT NULL,
+    latest_snapshot TEXT,
+    revert TEXT,
     project_root TEXT,
     project_remote TEXT,
     project_git TEXT
@@ -137,7 +140,8 @@ SELECT
             'paths', json_object(
                 'internal_root', workspace_root, 'mount', workspace_mount, 'session_id', workspace_session),
             'git', json_object(
-                'commit', git_commit, 'is_dirty', json(iif(git_dirty IS NULL, 'null', iif(git_dirty, 'true', 'false'))))
+                'commit', git_commit, 'is_dirty', json(iif(git_dirty IS NULL, 'null', iif(git_dirty, 'true', 'false')))),
+            'latest_snapshot', latest_snapshot
         )
     ) AS payload,
     workspace_root,

@@ -1,5 +1,6 @@
 //! The engine: a store, a clock, and the name of the surface that drives it.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ramus_catalogue::History;
@@ -11,6 +12,7 @@ use crate::approvals::Approvals;
 use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
 use crate::run::Summariser;
+use crate::workspace::Ledgers;
 
 /// When an append is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +55,12 @@ pub struct Engine {
     pub(crate) counter: Arc<dyn Counter>,
     pub(crate) history: Option<Arc<History>>,
     pub(crate) shelf: Shelf,
+    /// Where snapshots of directories are kept, if they are.
+    pub(crate) snapshots: Option<PathBuf>,
+    /// Directories that snapshots leave out.
+    pub(crate) apart: Vec<PathBuf>,
+    /// What calls change in the directories where turns run.
+    pub(crate) ledgers: Ledgers,
     pub(crate) approvals: Option<Approvals>,
     pub(crate) summariser: Option<Summariser>,
 }
@@ -68,6 +76,9 @@ impl Engine {
             counter: Arc::new(Heuristic),
             history: None,
             shelf: Shelf::default(),
+            snapshots: None,
+            apart: Vec::new(),
+            ledgers: Ledgers::default(),
             approvals: None,
             summariser: None,
         }
@@ -103,6 +114,14 @@ impl Engine {
     #[must_use]
     pub fn with_history(mut self, history: Arc<History>) -> Self {
         self.history = Some(history);
+        self
+    }
+
+    /// Keeps snapshots of directories in a home, which they leave out.
+    #[must_use]
+    pub fn with_snapshots(mut self, home: &Path) -> Self {
+        self.snapshots = Some(home.join("snapshots"));
+        self.apart = vec![home.to_owned()];
         self
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ramus_catalogue::CatalogueError;
 use ramus_model::resolve::ResolveError;
 use ramus_model::segment::SegmentError;
+use ramus_snapshot::SnapshotError;
 use ramus_store::StoreError;
 
 /// The stable name of an error, for programs.
@@ -119,6 +120,12 @@ pub enum EngineError {
     /// The catalogue in memory says so.
     #[error(transparent)]
     Catalogue(Arc<CatalogueError>),
+    /// A session has no such snapshot.
+    #[error("the session has no snapshot {0:?}")]
+    SnapshotNotFound(String),
+    /// The snapshots say so.
+    #[error(transparent)]
+    Snapshot(Arc<SnapshotError>),
     /// The store says so.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -127,6 +134,12 @@ pub enum EngineError {
 impl From<CatalogueError> for EngineError {
     fn from(error: CatalogueError) -> Self {
         Self::Catalogue(Arc::new(error))
+    }
+}
+
+impl From<SnapshotError> for EngineError {
+    fn from(error: SnapshotError) -> Self {
+        Self::Snapshot(Arc::new(error))
     }
 }
 
@@ -149,6 +162,8 @@ impl EngineError {
             Self::Corrupt(text) => Self::Corrupt(text.clone()),
             Self::Setting { message, hint } => Self::Setting { message: message.clone(), hint: hint.clone() },
             Self::Catalogue(error) => Self::Catalogue(Arc::clone(error)),
+            Self::SnapshotNotFound(text) => Self::SnapshotNotFound(text.clone()),
+            Self::Snapshot(error) => Self::Snapshot(Arc::clone(error)),
             Self::Store(error) => Self::Store(error.again()),
         }
     }
@@ -156,7 +171,19 @@ impl EngineError {
     /// Returns the kind, which decides exit codes and statuses.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::SessionNotFound(_) | Self::NoRecentSession(_) | Self::ApprovalNotFound(_) => ErrorKind::NotFound,
+            Self::SessionNotFound(_)
+            | Self::NoRecentSession(_)
+            | Self::ApprovalNotFound(_)
+            | Self::SnapshotNotFound(_) => ErrorKind::NotFound,
+            Self::Snapshot(error) => match &**error {
+                SnapshotError::NotFound(_) => ErrorKind::NotFound,
+                SnapshotError::Refused { .. } => ErrorKind::Invalid,
+                SnapshotError::Quota { .. } | SnapshotError::StoreFull { .. } | SnapshotError::TooLarge { .. } => {
+                    ErrorKind::Full
+                }
+                SnapshotError::Hash { .. } | SnapshotError::Damaged { .. } => ErrorKind::Corrupt,
+                SnapshotError::Io { .. } | SnapshotError::Compress { .. } => ErrorKind::Io,
+            },
             Self::SessionAmbiguous { .. } => ErrorKind::Ambiguous,
             Self::Entry(ResolveError::Ambiguous { .. }) => ErrorKind::Ambiguous,
             Self::Entry(_) => ErrorKind::NotFound,
@@ -206,6 +233,7 @@ impl EngineError {
                 "an entry is named by id, unique prefix (4 or more), #seq or label; `ramus tree` shows them".into(),
             ),
             Self::Entry(ResolveError::NoLeaf) => Some("`ramus tree` shows the entries to go to".into()),
+            Self::SnapshotNotFound(_) => Some("`ramus snapshots SESSION` shows them".into()),
             Self::Setting { hint, .. } => hint.clone(),
             Self::Store(StoreError::Latched { .. }) => {
                 Some("nothing was written; free the disk or repair it, then `ramus recover` the session".into())

@@ -40,6 +40,17 @@ pub fn find(directory: &str) -> Option<Project> {
     None
 }
 
+/// Returns the commit that the repository around a directory is at, as its files say it.
+pub(crate) fn head(directory: &str) -> Option<String> {
+    let directory = Path::new(directory);
+    if !directory.is_absolute() || directory.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    let device = repository::directory_device(directory)?;
+    let on_device = |root: &&Path| repository::directory_device(root) == Some(device);
+    directory.ancestors().take(HIGHEST).take_while(on_device).find_map(repository::head_at)?
+}
+
 /// Says what a directory itself holds.
 pub(crate) fn at(root: &str) -> Presence {
     let root = Path::new(root);

@@ -7,6 +7,7 @@ mod act;
 mod artifact;
 mod ask;
 mod child;
+mod files;
 mod inbox;
 mod note;
 mod recover;
@@ -37,6 +38,7 @@ use crate::journal::Journalling;
 use crate::session::Session;
 pub use act::{Answer, Asker};
 pub use child::{Delegate, Task};
+pub use files::TurnFiles;
 use inbox::Message;
 pub use inbox::{GoesOn, Inbox, Letters, NotTaken, WhenBusy, inbox, watching};
 pub use store::keeps_book;
@@ -76,6 +78,8 @@ pub struct Run {
     pub triggers: Triggers,
     /// What models cost.
     pub prices: Prices,
+    /// Whether snapshots are taken around calls that may change files.
+    pub snapshots: bool,
 }
 
 impl Run {
@@ -96,6 +100,7 @@ impl Run {
             limits: Limits::default(),
             triggers: Triggers::default(),
             prices: Prices::default(),
+            snapshots: true,
         }
     }
 
@@ -122,6 +127,8 @@ pub struct TurnResult {
     pub unheard: Vec<String>,
     /// What its tools made, as they describe it, newest first.
     pub artifacts: Vec<serde_json::Value>,
+    /// What it changed in files.
+    pub files: TurnFiles,
 }
 
 impl TurnResult {
@@ -157,6 +164,7 @@ struct Running<'r> {
     cost: Option<u64>,
     last: Option<EntryId>,
     artifacts: Vec<serde_json::Value>,
+    changes: files::Changes,
 }
 
 impl Engine {
@@ -196,6 +204,7 @@ impl Engine {
             cost: Some(0),
             last: None,
             artifacts: Vec::new(),
+            changes: files::Changes::default(),
         };
         running.read_what_was_kept();
         running.close_what_was_interrupted()?;
@@ -247,6 +256,10 @@ impl Running<'_> {
                 self.tell(event);
                 return Ok(Vec::new());
             }
+            Message::Ran(call, took) => {
+                self.timing.ran(call, took);
+                return Ok(Vec::new());
+            }
             Message::Approved(approval) => {
                 self.approve(approval)?;
                 return Ok(Vec::new());
@@ -282,8 +295,8 @@ impl Running<'_> {
             Effect::Compact => self.compact()?,
             Effect::Judge(at, call) => self.judge(at, &call),
             Effect::Run(at, call) => {
+                self.start(at, &call.id);
                 self.timing.start(at, call.id);
-                self.start(at);
                 Next::Nothing
             }
             Effect::StopCall(at) => {
@@ -313,8 +326,9 @@ impl Running<'_> {
         self.spent.iter().for_each(|spent| usage.add(Tokens::from(spent)));
         let artifacts = std::mem::take(&mut self.artifacts);
         let entry = self.last.clone();
-        let result = TurnResult { entry, end, usage, cost_micros: self.cost, unheard, artifacts };
-        let seq = self.store_end(&result)?;
+        let (files, members) = self.sum_up_files()?;
+        let result = TurnResult { entry, end, usage, cost_micros: self.cost, unheard, artifacts, files };
+        let seq = self.store_end(&result, members)?;
         self.engine.flush(self.session)?;
         self.end_journal();
         self.tell_end(&result, seq);

@@ -28,6 +28,9 @@ const AGENTS: &str = include_str!("settings/agents.toml");
 /// What a project may choose. Where things are kept, and when they are, is the user's to say.
 const OF_PROJECTS: [&str; 4] = ["default_agent", "default_model", "default_provider", "default_thinking"];
 
+/// What is on or off, in a file also true or false.
+const SWITCHES: [&str; 2] = ["snapshots", "titles"];
+
 /// Where the value of a setting comes from. The later wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
@@ -107,7 +110,7 @@ impl Settings {
             if layer == Layer::Project && !OF_PROJECTS.contains(&member.path) {
                 return Err(member.wrong(&format!("{} is the user's to choose, not a project's", member.path)));
             }
-            let value = member.scalar()?;
+            let value = if SWITCHES.contains(&member.path) { member.switch()? } else { member.scalar()? };
             self.set(member.path, value, layer).map_err(|error| member.wrong(&error.to_string()))
         })?;
         Ok(tables)
@@ -185,6 +188,9 @@ impl Settings {
             "token_counter" if !matches!(value, "heuristic" | "bpe") => {
                 wrong(format!("token_counter is \"heuristic\" or \"bpe\", not {value:?}"))
             }
+            key if SWITCHES.contains(&key) && !matches!(value, "on" | "off") => {
+                wrong(format!("{key} is \"on\" or \"off\", not {value:?}"))
+            }
             "patience" if value.is_empty() || !is_number(value, 1..=86_400) => {
                 wrong(format!("patience is a number of seconds from 1 to 86400, not {value:?}"))
             }
@@ -194,7 +200,6 @@ impl Settings {
             "compact_at_tokens" | "compact_at_messages" if !is_number(value, 2..=u64::MAX) => {
                 wrong(format!("{key} is a number from 2 on, or empty, not {value:?}"))
             }
-            "titles" if !matches!(value, "on" | "off") => wrong(format!("titles is \"on\" or \"off\", not {value:?}")),
             "default_thinking" if !value.is_empty() && ramus_model::request::Thinking::named(value).is_none() => {
                 wrong(format!("default_thinking is off, minimal, low, medium, high or max, not {value:?}"))
             }

@@ -19,6 +19,7 @@ pub mod oracle;
 pub mod race;
 pub mod refusal;
 pub mod repair;
+pub mod snapshot;
 pub mod tail;
 pub mod turn;
 

@@ -11,6 +11,7 @@ mod config;
 mod context;
 mod delete;
 mod demo;
+mod diff;
 mod doctor;
 mod entry;
 mod evict;
@@ -30,11 +31,14 @@ mod relocate;
 mod rename;
 mod replace_segment;
 mod reset_leaf;
+mod restore;
+mod revert;
 pub(crate) mod run;
 mod say;
 mod search;
 mod session;
 mod show;
+mod snapshot;
 mod star;
 mod state;
 mod tag;
@@ -42,6 +46,7 @@ mod tail;
 mod tree;
 mod trust;
 mod usage;
+mod workspace;
 
 use clap::Subcommand;
 
@@ -82,6 +87,13 @@ pub(crate) enum Command {
     Tag(tag::Tag),
     Star(star::Star),
     Unstar(star::Unstar),
+    Snapshot(snapshot::Snapshot),
+    Snapshots(snapshot::Snapshots),
+    Diff(diff::Diff),
+    Restore(restore::Restore),
+    Revert(revert::Revert),
+    Unrevert(revert::Unrevert),
+    Workspace(workspace::Workspace),
     Export(export::Export),
     Delete(delete::Delete),
     Doctor(doctor::Doctor),
@@ -140,6 +152,13 @@ impl Command {
             Self::Tag(tag) => tag.run(invocation),
             Self::Star(star) => star.run(invocation),
             Self::Unstar(unstar) => unstar.run(invocation),
+            Self::Snapshot(snapshot) => snapshot.run(invocation),
+            Self::Snapshots(snapshots) => snapshots.run(invocation),
+            Self::Diff(diff) => diff.run(invocation),
+            Self::Restore(restore) => restore.run(invocation),
+            Self::Revert(revert) => revert.run(invocation),
+            Self::Unrevert(unrevert) => unrevert.run(invocation),
+            Self::Workspace(workspace) => workspace.run(invocation),
             Self::Export(export) => export.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),

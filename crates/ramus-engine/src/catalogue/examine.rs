@@ -71,7 +71,12 @@ impl Task {
     fn change(self, store: &Arc<dyn LogStore>, at: &Location, read: Result<Read, EngineError>) -> Change {
         let read = read.unwrap_or_else(|error| Read {
             // Why it cannot be read may lie outside the file, so its stamp says nothing.
-            row: Row { unreadable: Some(error.to_string()), usage: "{}".into(), ..Row::default() },
+            row: Row {
+                unreadable: Some(error.to_string()),
+                usage: "{}".into(),
+                summary: "{}".into(),
+                ..Row::default()
+            },
             is_doubtful: true,
             ..Read::default()
         });
@@ -135,6 +140,7 @@ fn read_base(store: &Arc<dyn LogStore>, at: &Location, known: KnownOrigins<'_>) 
         tags: "[]".into(),
         metadata: "{}".into(),
         permission: "[]".into(),
+        summary: "{}".into(),
         ..Row::default()
     };
     Ok(Read { row, answers, rests: rests_of(&session), ..Read::default() })

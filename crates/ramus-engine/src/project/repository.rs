@@ -7,7 +7,7 @@ use std::fs::{Metadata, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::UNIX_EPOCH;
 
@@ -21,6 +21,9 @@ const LONGEST_POINTER: u64 = 1 << 13;
 
 /// How much of a configuration is read. `origin` is near its start.
 const LONGEST_CONFIG: u64 = 1 << 20;
+
+/// How much of a list of branches and tags is read.
+const LONGEST_PACKED: u64 = 16 << 20;
 
 /// In front of the identity of a worktree that was added to a repository.
 pub(super) const WORKTREE: &str = "worktree:";
@@ -43,22 +46,46 @@ pub(super) fn directory_device(path: &Path) -> Option<u64> {
 
 /// Says which repository is in this very directory.
 pub(super) fn at(root: &Path) -> Presence {
+    match (git_in(root), root.to_str()) {
+        (Git::Here(git), Some(root)) => Presence::Here(git.project(root)),
+        (Git::Absent, _) => Presence::Absent,
+        _ => Presence::Unclear,
+    }
+}
+
+/// Returns the commit that the repository in this very directory is at; the outer none when there is no repository here.
+pub(super) fn head_at(root: &Path) -> Option<Option<String>> {
+    match git_in(root) {
+        Git::Here(git) => Some(git.head()),
+        Git::Absent => None,
+        Git::Unclear => Some(None),
+    }
+}
+
+/// The git directory of a directory.
+enum Git {
+    Here(Box<GitDirectory>),
+    Absent,
+    Unclear,
+}
+
+fn git_in(root: &Path) -> Git {
     let path = root.join(".git");
     let found = match std::fs::symlink_metadata(&path) {
         Ok(found) => found,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Presence::Absent;
+            return Git::Absent;
         }
-        Err(_) => return Presence::Unclear,
+        Err(_) => return Git::Unclear,
     };
     // In a directory where everyone may write, anyone may plant a repository.
     if !std::fs::metadata(root).is_ok_and(|around| is_trusted(&found, around.uid())) {
-        return Presence::Unclear;
+        return Git::Unclear;
     }
     let git = if found.is_dir() {
         // git passes over a directory that only has the name.
         if !has_head(&path) {
-            return Presence::Absent;
+            return Git::Absent;
         }
         Some(GitDirectory { own: path.clone(), common: path, metadata: found, is_worktree: false })
     } else if found.is_file() {
@@ -66,10 +93,7 @@ pub(super) fn at(root: &Path) -> Presence {
     } else {
         None
     };
-    match (git, root.to_str()) {
-        (Some(git), Some(root)) => Presence::Here(git.project(root)),
-        _ => Presence::Unclear,
-    }
+    git.map_or(Git::Unclear, |git| Git::Here(Box::new(git)))
 }
 
 /// What belongs to us or to whom the directory around it belongs was not planted by others.
@@ -121,6 +145,26 @@ impl GitDirectory {
         }
     }
 
+    /// Returns the commit that is checked out, as files say it. What they do not say plainly is not known.
+    fn head(&self) -> Option<String> {
+        let text = pointer(&self.own.join("HEAD")).ok()?;
+        let Some(name) = text.strip_prefix(b"ref:") else { return commit(&text) };
+        let name = path_in(name).filter(|name| {
+            name.starts_with("refs") && name.components().all(|part| matches!(part, Component::Normal(_)))
+        })?;
+        // Branches are shared by all worktrees; a few refs are a worktree's own.
+        let loose = [&self.own, &self.common].into_iter().find_map(|git| pointer(&git.join(name)).ok());
+        if let Some(text) = loose {
+            return commit(&text);
+        }
+        let packed = read(&self.common.join("packed-refs"), LONGEST_PACKED).ok()?;
+        let line = packed.split(|byte| *byte == b'\n').find_map(|line| {
+            let (id, rest) = line.split_at_checked(line.iter().position(|byte| *byte == b' ')?)?;
+            (rest.trim_ascii() == name.as_os_str().as_bytes()).then_some(id)
+        });
+        line.and_then(commit)
+    }
+
     /// The directory as the file system knows it, whatever its name. Numbers of directories are used again, so without
     /// the time of birth they prove nothing and there is no identity.
     fn identity(&self) -> Option<String> {
@@ -143,6 +187,13 @@ fn trusted_directory(path: &Path, owner: u32) -> Option<Metadata> {
 fn pointer(path: &Path) -> io::Result<Vec<u8>> {
     let text = read(path, LONGEST_POINTER)?;
     if text.len() as u64 == LONGEST_POINTER { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+}
+
+/// Reads the name of a commit.
+fn commit(text: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(text.trim_ascii()).ok()?;
+    let is_name = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_name.then(|| text.to_ascii_lowercase())
 }
 
 fn path_in(text: &[u8]) -> Option<&Path> {

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 use ramus_agent::{Input, Outcome, Verdict};
@@ -124,7 +125,7 @@ impl Running<'_> {
     }
 
     /// Runs a call that was judged.
-    pub(super) fn start(&mut self, at: usize) {
+    pub(super) fn start(&mut self, at: usize, call: &str) {
         let inbox = self.inbox.clone();
         let Some(plan) = self.calls.plans.remove(&at) else {
             return inbox.send(Input::Done { call: at, outcome: Outcome::failed("[Error: the call was not planned]") });
@@ -132,9 +133,19 @@ impl Running<'_> {
         let cancel = self.calls.cancels.get(&at).cloned().unwrap_or_default();
         let turn = Arc::clone(&self.calls.one_at_a_time);
         let store = self.session.has_blobs().then(|| Arc::clone(&self.engine.store));
+        let watched = self.watch(plan.effect, call);
         self.runtime.spawn(async move {
             let _held = if plan.effect == Effect::Changes { Some(turn.lock_owned().await) } else { None };
+            let watched = match watched {
+                Some(watched) => Some(watched.begin().await),
+                None => None,
+            };
+            let since = Instant::now();
             let done = plan.run(cancel).await;
+            inbox.post(Message::Ran(at, since.elapsed()));
+            if let Some(watched) = watched {
+                watched.end().await;
+            }
             let outcome = super::spill::kept(store, done).await;
             inbox.send(Input::Done { call: at, outcome });
         });

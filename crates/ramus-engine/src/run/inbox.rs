@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ramus_agent::{Event, Input};
 use ramus_model::permission::Approval;
@@ -25,6 +25,8 @@ pub(super) enum Message {
     Input(Input),
     /// A summary, or why there is none.
     Summary(Result<String, String>),
+    /// A call ran for so long, without what was done around it.
+    Ran(usize, Duration),
     /// A person said yes for longer than one call.
     Approved(Approval),
     /// Something to tell that the turn does not depend on.

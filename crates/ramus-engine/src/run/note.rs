@@ -22,6 +22,8 @@ const STALL_AGAIN: Duration = Duration::from_secs(5);
 pub(super) struct Timing {
     /// Calls that run: which, and since when.
     running: HashMap<usize, (String, Instant)>,
+    /// How long calls ran that are not quite done.
+    ran: HashMap<usize, Duration>,
     /// How long calls took that ended.
     took: HashMap<String, Duration>,
     /// When the model was asked or last said something, and what was told about its silence.
@@ -34,13 +36,19 @@ impl Timing {
         self.running.insert(at, (call, Instant::now()));
     }
 
+    /// Notes how long a call ran.
+    pub(super) fn ran(&mut self, at: usize, took: Duration) {
+        self.ran.insert(at, took);
+    }
+
     /// Notes what happened.
     pub(super) fn hear(&mut self, input: &Input) {
         match input {
             Input::Delta(_) => self.listen(),
             Input::Done { call, .. } => {
+                let ran = self.ran.remove(call);
                 if let Some((call, since)) = self.running.remove(call) {
-                    self.took.insert(call, since.elapsed());
+                    self.took.insert(call, ran.unwrap_or_else(|| since.elapsed()));
                 }
             }
             _ => {}

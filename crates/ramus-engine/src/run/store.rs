@@ -11,16 +11,14 @@ use super::{Running, TurnResult};
 use crate::error::EngineError;
 use crate::verb::append::{Cursor, Written};
 use crate::verb::say::Say;
+use crate::workspace::TURN;
 
 /// That a call starts. Without a result behind it, it may or may not have taken effect.
 pub(super) const STARTED: &str = "ramus.started";
 
-/// That a turn ended.
-const TURN: &str = "ramus.turn";
-
 /// Says whether entries of this custom type only record what a turn did, for whoever goes on with it.
 pub fn keeps_book(custom_type: &str) -> bool {
-    matches!(custom_type, STARTED | TURN)
+    custom_type == STARTED || custom_type.strip_prefix("ramus.") == Some(TURN)
 }
 
 impl Running<'_> {
@@ -41,6 +39,7 @@ impl Running<'_> {
             Store::Result(call, outcome) => {
                 let message = result_message(&call.id, &call.name, &outcome, self.engine.now());
                 let seq = self.append(Body::new("message", [("message", message)]))?;
+                self.note_changes(Some(&call.id))?;
                 self.store_artifacts(&call, &outcome)?;
                 Ok(seq)
             }
@@ -70,14 +69,21 @@ impl Running<'_> {
     }
 
     /// Notes that the turn ended.
-    pub(super) fn store_end(&mut self, result: &TurnResult) -> Result<Option<Seq>, EngineError> {
+    pub(super) fn store_end(
+        &mut self,
+        result: &TurnResult,
+        files: Vec<(&'static str, Value)>,
+    ) -> Result<Option<Seq>, EngineError> {
         let Tokens { input, output, cache_read, cache_write } = result.usage;
-        let data = json!({
+        let mut data = json!({
             "end": result.finish_reason(),
             "usage": {"input": input, "output": output, "cache_read": cache_read, "cache_write": cache_write},
             "cost_micros": result.cost_micros,
         });
-        self.append(Body::new("custom", [("customType", Value::from(TURN)), ("data", data)]))
+        if let Some(object) = data.as_object_mut() {
+            object.extend(files.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        }
+        self.append(Body::ramus(TURN, data))
     }
 
     pub(super) fn append(&mut self, body: Body) -> Result<Option<Seq>, EngineError> {

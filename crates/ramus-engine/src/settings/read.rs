@@ -100,6 +100,15 @@ impl Member<'_> {
         self.item.as_bool().ok_or_else(|| self.must_be("true or false"))
     }
 
+    /// Reads what is on or off.
+    pub(super) fn switch(&self) -> Result<String, EngineError> {
+        match self.item.as_bool() {
+            Some(true) => Ok("on".to_owned()),
+            Some(false) => Ok("off".to_owned()),
+            None => self.text(),
+        }
+    }
+
     /// Reads a list of texts.
     pub(super) fn texts(&self) -> Result<Vec<String>, EngineError> {
         let wrong = || self.must_be("a list of texts");

@@ -13,7 +13,9 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::project::{self, Place, Standing};
 use crate::session::Session;
+use crate::verb::revert::RevertMark;
 use crate::verb::survey::Survey;
+use crate::workspace::{Summary, short};
 
 /// What a list shows of a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +77,12 @@ pub struct SessionInfo {
     pub workspace: Workspace,
     /// The state of that workspace.
     pub git: GitState,
+    /// What its turns changed in files, along the path to the leaf.
+    pub summary: Summary,
+    /// The newest snapshot of its files on that path.
+    pub latest_snapshot: Option<String>,
+    /// The revert that can be taken back.
+    pub revert: Option<RevertMark>,
     /// Whether the file is damaged.
     pub damaged: bool,
     /// What must be known first.
@@ -167,6 +175,8 @@ impl Session {
         let last = self.last_answer()?;
         let last_usage = last.and_then(|message| message.answer).and_then(|answer| answer.usage).unwrap_or_default();
         let ramus = header.map(|header| &header.ramus);
+        let account = self.account()?;
+        let git = self.git_state();
         Ok(SessionInfo {
             id: self.id().clone(),
             path: self.location().path.clone(),
@@ -195,7 +205,11 @@ impl Session {
             metadata: self.metadata(),
             permission: self.stored_rules(),
             workspace: self.workspace(),
-            git: self.git_state(),
+            // What somebody reported counts before what was seen.
+            git: if git == GitState::default() { account.git } else { git },
+            summary: account.summary,
+            latest_snapshot: account.latest.map(short),
+            revert: self.revert_mark()?,
             damaged: self.log().is_damaged(),
             status: self.status(),
         })

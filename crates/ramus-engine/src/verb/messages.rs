@@ -3,10 +3,12 @@
 use ramus_model::blob::Restore;
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
-use ramus_model::{EntryId, Kind, Record, Seq, tokens};
+use ramus_model::{EntryId, Kind, Record, Role, Seq, tokens};
+use serde_json::json;
 
 use crate::error::EngineError;
 use crate::session::Session;
+use crate::workspace::{Name, Summary};
 
 /// One message as it is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +27,8 @@ pub struct View {
     pub timestamp: String,
     /// Its label.
     pub label: Option<String>,
+    /// What the call changed in files whose result it is.
+    pub changed: Option<Summary>,
 }
 
 /// One page of a conversation.
@@ -63,7 +67,12 @@ impl Session {
         limit: Option<usize>,
         cursor: Option<&str>,
     ) -> Result<Selection, EngineError> {
-        self.page_of(self.log().path(leaf).into_iter().filter(|seq| self.shows(*seq)).collect(), limit, cursor)
+        let mut shown: Vec<Seq> = self.log().path(leaf).into_iter().filter(|seq| self.shows(*seq)).collect();
+        // A conversation that was cut short says so at its end.
+        if leaf == self.log().leaf() {
+            shown.extend(self.revert_in_force()?.map(|revert| revert.pointer));
+        }
+        self.page_of(shown, limit, cursor)
     }
 
     /// Cuts a page out of a list of entries.
@@ -90,9 +99,15 @@ impl Session {
 
     /// Returns the last thing a person said on the path to the leaf.
     pub fn last_user_message(&self) -> Result<Option<View>, EngineError> {
-        let is_user = |seq: &Seq| self.log().record(*seq).is_some_and(|record| record.role == ramus_model::Role::User);
+        let is_user = |seq: &Seq| self.log().record(*seq).is_some_and(|record| record.role == Role::User);
         let last = self.log().ancestors(self.log().leaf()).find(is_user);
         last.map_or(Ok(None), |seq| self.view(seq, self.log().record(seq).and_then(Record::parent)))
+    }
+
+    /// Returns what the call changed whose result an entry is.
+    fn changed_by(&self, result: Seq) -> Result<Option<Summary>, EngineError> {
+        let notes = self.notes_behind(result)?;
+        Ok(notes.into_iter().find(|(_, note)| note.name == Name::Files).map(|(_, note)| note.summary))
     }
 
     fn shows(&self, seq: Seq) -> bool {
@@ -106,12 +121,14 @@ impl Session {
     pub fn view(&self, seq: Seq, parent: Option<Seq>) -> Result<Option<View>, EngineError> {
         let line = self.restored(self.line(seq)?.into(), Restore::Everything);
         let Some(raw) = Raw::parse(&line) else { return Ok(None) };
-        let Some(message) = Message::of_entry(raw) else { return Ok(None) };
+        let Some(message) = Message::of_entry(raw).or_else(|| revert_notice(raw)) else { return Ok(None) };
         let reported = message.answer.as_ref().and_then(|answer| answer.usage).map(|usage| usage.output);
         let tokens = reported.filter(|tokens| *tokens > 0).unwrap_or_else(|| tokens::estimate(&message));
         let id = self.entry_id(seq);
+        let changed = if message.role == Role::ToolResult { self.changed_by(seq)? } else { None };
         Ok(Some(View {
             seq,
+            changed,
             parent: parent.map(|parent| self.entry_id(parent)),
             tokens,
             timestamp: raw.field("timestamp").and_then(Raw::text).unwrap_or_default().into_owned(),
@@ -120,4 +137,16 @@ impl Session {
             id,
         }))
     }
+}
+
+/// What a conversation that was reverted ends with. No model is told.
+fn revert_notice(pointer: Raw<'_>) -> Option<Message> {
+    let data =
+        pointer.field("data").filter(|data| data.field("op").and_then(Raw::text).is_some_and(|op| op == "revert"))?;
+    let target = data.field("target").and_then(Raw::text)?;
+    let line = json!({
+        "type": "message",
+        "message": {"role": "system", "content": [{"type": "text", "text": format!("Reverted to {target}")}]},
+    });
+    Raw::parse(line.to_string().as_bytes()).and_then(Message::of_entry)
 }

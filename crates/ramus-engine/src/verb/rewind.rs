@@ -15,9 +15,7 @@ impl Engine {
             let id = session.entry_id(said);
             return Err(EngineError::Invalid(format!("{id} is not something a person said")));
         }
-        let before = log.ancestors(log.record(said).and_then(Record::parent));
-        let target = { before }.find(|seq| log.record(*seq).is_some_and(Record::is_visible) && log.belongs(*seq));
-        match target {
+        match session.before(said) {
             Some(target) => self.branch(session, target).map(Some),
             None => self.reset_leaf(session).map(|()| None),
         }
@@ -32,6 +30,13 @@ impl Engine {
 }
 
 impl Session {
+    /// Returns the entry that comes before another one on its path.
+    pub fn before(&self, entry: Seq) -> Option<Seq> {
+        let log = self.log();
+        let mut above = log.ancestors(log.record(entry).and_then(Record::parent));
+        above.find(|seq| log.record(*seq).is_some_and(Record::is_visible) && log.belongs(*seq))
+    }
+
     /// Returns what a person said last on the path to the leaf.
     pub fn last_said(&self) -> Option<Seq> {
         let log = self.log();

@@ -24,4 +24,7 @@ mod settings;
 mod shared;
 mod sidecar;
 mod tag;
+mod travel;
+mod travel_property;
+mod travel_world;
 mod usage;

@@ -13,12 +13,16 @@ use ramus_engine::{Cursor, Durability, Engine, EngineError, Session};
 use ramus_model::Draft;
 use ramus_store::{JsonlStore, Layout, LogStore as _, StoreError};
 use ramus_testkit::torture::lines::{Lines, Sizes};
+use ramus_testkit::torture::snapshot::tour;
+use ramus_testkit::torture::snapshot::worker::{self, Manner};
 use serde_json::{Value, json};
 
 const USAGE: &str = "\
 usage: crashbox write HOME SESSION SEED SIZES FIRST DURABILITY [COUNT]
        crashbox hold HOME SESSION CHILDREN SEED SIZES
-       crashbox follow HOME SESSION SEED SIZES COUNT";
+       crashbox follow HOME SESSION SEED SIZES COUNT
+       crashbox snapshots STORE DIRECTORY MANNER SNAPSHOT SNAPSHOT
+       crashbox tour STORE DIRECTORY";
 
 /// How many entries make a turn.
 const TURN: usize = 5;
@@ -30,6 +34,14 @@ fn main() -> Result<()> {
     let mut words = Words(std::env::args().skip(1));
     let verb = words.next::<String>()?;
     let (home, session) = (words.next::<String>()?, words.next::<String>()?);
+    if verb == "tour" {
+        return tour::tour(home.as_ref(), session.as_ref());
+    }
+    if verb == "snapshots" {
+        let manner = Manner::named(&words.next::<String>()?).context(USAGE)?;
+        let targets = [words.next::<String>()?, words.next::<String>()?];
+        return worker::work(home.as_ref(), session.as_ref(), manner, targets.each_ref().map(String::as_str));
+    }
     let store = JsonlStore::new(home, Layout::Pi);
     match verb.as_str() {
         "write" => write(store, &session, &mut words),

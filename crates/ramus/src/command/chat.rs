@@ -138,11 +138,16 @@ impl Talk {
                 self.options.agent = Some(agent.name);
                 self.remark(invocation, &format!("{name} answers from here on"))?;
             }
-            Slash::Undo => {
-                let mut session = self.session(invocation)?;
-                let said = last_said(&session)?;
-                invocation.engine.rewind_before(&mut session, said)?;
-                self.remark(invocation, "back before what you said last; it stays as a branch")?;
+            Slash::Undo => self.undo(invocation)?,
+            Slash::Redo => self.command(invocation, |name| vec!["unrevert".into(), name])?,
+            Slash::Revert(entry) => {
+                self.command(invocation, |name| vec!["revert".into(), format!("{name}@{entry}")])?;
+            }
+            Slash::Diff(since) => {
+                self.command(invocation, |name| ["diff".into(), name].into_iter().chain(since).collect())?;
+            }
+            Slash::Restore(snapshot) => {
+                self.command(invocation, |name| vec!["restore".into(), name, snapshot])?;
             }
             Slash::Edit(text) => {
                 let mut session = self.session(invocation)?;
@@ -209,6 +214,25 @@ impl Talk {
         let session = invocation.engine.create(NewSession { cwd, ..NewSession::default() })?;
         self.name = Some(name_of(&session));
         Ok(session)
+    }
+
+    /// Goes back before what was said last. The files go back too, when there is somewhere to go back to.
+    fn undo(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<()> {
+        let nothing = || Refusal::usage("nothing was said yet").hint("say something first");
+        let mut session = invocation.session(self.name.as_deref().ok_or_else(nothing)?)?;
+        let said = last_said(&session)?;
+        match session.before(said) {
+            Some(before) => {
+                let entry = session.entry_id(before).to_string();
+                drop(session);
+                self.command(invocation, |name| vec!["revert".into(), format!("{name}@{entry}")])
+            }
+            // Nothing comes before the first words, so only the leaf goes.
+            None => {
+                invocation.engine.rewind_before(&mut session, said)?;
+                self.remark(invocation, "back before what you said last; it stays as a branch")
+            }
+        }
     }
 
     /// Runs another command of this program on the session.

@@ -245,6 +245,7 @@ impl Shown {
             timestamp: &self.timestamp,
             message: self.view.as_ref().filter(|_| !self.hidden).map(|view| &view.message),
             note: &self.preview.text,
+            changed: self.view.as_ref().and_then(|view| view.changed),
         }
     }
 }

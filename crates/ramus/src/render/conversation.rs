@@ -1,6 +1,6 @@
 //! A conversation as people read it: who said what, tools folded to a line, summaries marked.
 
-use ramus_engine::{Session, SessionInfo, SessionStatus};
+use ramus_engine::{Session, SessionInfo, SessionStatus, Summary};
 use ramus_model::message::{Message, Part};
 use ramus_model::usage::Cost;
 use ramus_model::{Kind, Role, Seq};
@@ -24,6 +24,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) message: Option<&'a Message>,
     /// What such an entry says.
     pub(crate) note: &'a str,
+    /// What the call changed in files whose result it is.
+    pub(crate) changed: Option<Summary>,
 }
 
 /// Writes conversations.
@@ -58,6 +60,9 @@ impl Conversation {
             facts.push(format!("running (process {})", runner.pid));
         }
         facts.extend(info.model.clone());
+        if info.summary.files > 0 {
+            facts.push(told(info.summary));
+        }
         facts.extend((cost.micros != Some(0) || cost.unpriced > 0).then(|| usage::cost(cost)));
         if info.updated_millis > 0 {
             facts.push(format!("updated {}", quantity::ago(info.updated_millis)));
@@ -80,7 +85,12 @@ impl Conversation {
             self.head(text, turn, colour);
             let verb = if result.is_error { " failed" } else { "" };
             let said = format!("{}{verb}, {}", result.name, weigh(message));
-            text.plain("  ").cut(style::DIM, &said, self.width).end();
+            text.plain("  ").cut(style::DIM, &said, self.width);
+            if let Some(changed) = turn.changed {
+                text.plain("  ");
+                changes(text, changed);
+            }
+            text.end();
             return;
         }
         self.head(text, turn, colour.bold());
@@ -120,6 +130,22 @@ impl Conversation {
             Part::Unknown(kind, bytes) => folded(text, &format!("[{kind}, {}]", quantity::size(bytes.len() as u64))),
         }
     }
+}
+
+/// Writes how much changed, with colours.
+pub(crate) fn changes(text: &mut Text, summary: Summary) {
+    let glyphs = glyphs::of_terminal();
+    let files = quantity::count(usize::try_from(summary.files).unwrap_or(usize::MAX), "file", "files");
+    text.styled(style::LABEL, &format!("{}{files}", glyphs.changed));
+    text.styled(style::ADDED, &format!(" +{}", summary.additions));
+    text.styled(style::REMOVED, &format!(" {}{}", glyphs.minus, summary.deletions));
+}
+
+/// How much changed, in words.
+pub(crate) fn told(summary: Summary) -> String {
+    let glyphs = glyphs::of_terminal();
+    let files = quantity::count(usize::try_from(summary.files).unwrap_or(usize::MAX), "file", "files");
+    format!("{}{files} +{} {}{}", glyphs.changed, summary.additions, glyphs.minus, summary.deletions)
 }
 
 /// How much a tool said.

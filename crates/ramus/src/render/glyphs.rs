@@ -24,6 +24,8 @@ pub(crate) struct Glyphs {
     pub(crate) failed: &'static str,
     pub(crate) thought: &'static str,
     pub(crate) child: &'static str,
+    pub(crate) changed: &'static str,
+    pub(crate) minus: &'static str,
 }
 
 pub(crate) const UNICODE: Glyphs = Glyphs {
@@ -46,6 +48,8 @@ pub(crate) const UNICODE: Glyphs = Glyphs {
     failed: "✗",
     thought: "∴",
     child: "↳",
+    changed: "±",
+    minus: "−",
 };
 
 pub(crate) const ASCII: Glyphs = Glyphs {
@@ -68,6 +72,8 @@ pub(crate) const ASCII: Glyphs = Glyphs {
     failed: "x",
     thought: "~",
     child: ">",
+    changed: "+-",
+    minus: "-",
 };
 
 /// Returns the signs for this terminal.

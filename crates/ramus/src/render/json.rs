@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ramus_engine::{Forked, Session, SessionInfo, View, Written};
+use ramus_engine::{Forked, RevertMark, Session, SessionInfo, Summary, View, Written};
 use ramus_model::usage::{Prices, Tokens};
 use ramus_model::{EntryId, Origin};
 use ramus_store::Residence;
@@ -47,9 +47,11 @@ pub(crate) struct SessionJson<'i> {
     usage: Tokens,
     cost_micros: Option<u64>,
     unpriced: u64,
-    summary: Changes,
+    summary: Summary,
+    latest_snapshot: Option<&'i str>,
+    git: GitJson<'i>,
     share: (),
-    revert: (),
+    revert: Option<&'i RevertMark>,
     permission: &'i Value,
     metadata: &'i Map<String, Value>,
     tags: &'i [String],
@@ -64,11 +66,10 @@ struct OriginJson<'i> {
     entry: &'i str,
 }
 
-#[derive(Default, Serialize)]
-struct Changes {
-    additions: u64,
-    deletions: u64,
-    files: u64,
+#[derive(Serialize)]
+struct GitJson<'i> {
+    commit: Option<&'i str>,
+    dirty: Option<bool>,
 }
 
 impl<'i> SessionJson<'i> {
@@ -102,9 +103,11 @@ impl<'i> SessionJson<'i> {
             usage: info.usage.tokens,
             cost_micros: cost.micros,
             unpriced: cost.unpriced,
-            summary: Changes::default(),
+            summary: info.summary,
+            latest_snapshot: info.latest_snapshot.as_deref(),
+            git: GitJson { commit: info.git.commit.as_deref(), dirty: info.git.dirty },
             share: (),
-            revert: (),
+            revert: info.revert.as_ref(),
             permission: &info.permission,
             metadata: &info.metadata,
             tags: &info.tags,
@@ -173,6 +176,7 @@ pub(crate) fn message(view: &View) -> Map<String, Value> {
         "tokens": view.tokens,
         "timestamp": view.timestamp,
         "label": view.label,
+        "changed": view.changed,
     }))
 }
 

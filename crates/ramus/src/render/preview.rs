@@ -1,11 +1,12 @@
 //! One entry on one line: who speaks and what about.
 
+use ramus_engine::Summary;
 use ramus_model::json::Raw;
 use ramus_model::message::{Message, Part};
 use ramus_model::{Kind, Marker, Record, Role};
 
 use super::clean::{self, Breaks};
-use super::{glyphs, quantity};
+use super::{conversation, glyphs, quantity};
 
 /// One entry, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,13 +144,38 @@ fn of_custom(raw: Raw<'_>, marker: Marker) -> String {
             let replaced = data.and_then(|data| data.field("replaced")).map_or(0, |ids| ids.items().count());
             format!("{} replaced by {}", quantity::count(replaced, "entry", "entries"), part("replacement"))
         }
-        Marker::Gap | Marker::Session | Marker::None => text(raw, "customType"),
+        Marker::Gap | Marker::Session | Marker::None => match (text(raw, "customType"), data) {
+            (name, Some(data)) if is_of_files(&name) => of_files(&name, data),
+            (name, Some(data)) => format!("{name}{}", of_files(&name, data)).trim_end().to_owned(),
+            (name, None) => name,
+        },
+    }
+}
+
+/// Says whether an entry is about files and nothing else.
+fn is_of_files(custom_type: &str) -> bool {
+    matches!(custom_type, "ramus.files" | "ramus.snapshot")
+}
+
+/// What an entry says about files.
+fn of_files(name: &str, data: Raw<'_>) -> String {
+    let summary = data.field("summary").filter(|_| matches!(name, "ramus.files" | "ramus.turn"));
+    let count =
+        |name: &str| summary.and_then(|summary| summary.field(name)).and_then(Raw::unsigned).unwrap_or_default();
+    let summary = Summary { additions: count("additions"), deletions: count("deletions"), files: count("files") };
+    match name {
+        "ramus.snapshot" => text(data, "label"),
+        "ramus.files" => conversation::told(summary),
+        _ if summary.files > 0 => format!(" {}", conversation::told(summary)),
+        _ => String::new(),
     }
 }
 
 fn speaker(record: &Record, message: Option<&Message>, raw: Raw<'_>) -> String {
     let name = match record.kind {
         Kind::Message => return message.map_or_else(|| "message".into(), of_role),
+        Kind::Custom if text(raw, "customType") == "ramus.files" => "files",
+        Kind::Custom if text(raw, "customType") == "ramus.snapshot" => "snapshot",
         Kind::CustomMessage if text(raw, "customType") == "ramus.segment" => "segment",
         Kind::CustomMessage => "custom",
         Kind::ModelChange => "model",

@@ -16,6 +16,8 @@ pub(crate) const LABEL: Style = colour(AnsiColor::Yellow).bold();
 /// What was looked for.
 pub(crate) const FOUND: Style = colour(AnsiColor::Red).bold();
 pub(crate) const LEAF: Style = colour(AnsiColor::Green).bold();
+pub(crate) const ADDED: Style = colour(AnsiColor::Green);
+pub(crate) const REMOVED: Style = colour(AnsiColor::Red);
 pub(crate) const SUMMARY: Style = colour(AnsiColor::Blue);
 pub(crate) const ERROR: Style = colour(AnsiColor::Red).bold();
 pub(crate) const WARNING: Style = colour(AnsiColor::Yellow).bold();

@@ -41,6 +41,7 @@ mod settings;
 mod tailing;
 mod terminals;
 mod text_views;
+mod travelling;
 mod turns;
 mod usage;
 mod world;

@@ -4,11 +4,15 @@ use crate::failure::Refusal;
 use crate::render::{Text, style};
 
 /// Every command: its name, what follows it, and what it does.
-const COMMANDS: [(&str, &str, &str); 13] = [
+const COMMANDS: [(&str, &str, &str); 17] = [
     ("/help", "", "list the commands"),
     ("/branch", "ENTRY", "go back to an entry and take another way"),
     ("/label", "NAME", "name the last entry"),
-    ("/undo", "", "go back before what you said last"),
+    ("/undo", "", "go back before what you said last, with the files as they were"),
+    ("/redo", "", "take back the last /undo or /revert"),
+    ("/revert", "ENTRY", "go back to an entry, with the files as they were"),
+    ("/diff", "[SNAPSHOT]", "show what changed in the files since a snapshot"),
+    ("/restore", "SNAPSHOT", "put the files back, and stay where you are"),
     ("/edit", "[TEXT]", "say what you said last in other words"),
     ("/regenerate", "", "have what you said last answered again"),
     ("/compact", "", "replace the older part of the context by a summary"),
@@ -27,6 +31,10 @@ pub(super) enum Slash {
     Branch(String),
     Label(String),
     Undo,
+    Redo,
+    Revert(String),
+    Diff(Option<String>),
+    Restore(String),
     Edit(Option<String>),
     Regenerate,
     Compact,
@@ -57,6 +65,10 @@ impl Slash {
             "/branch" => Self::Branch(needed("an entry")?.trim_start_matches('@').to_owned()),
             "/label" => Self::Label(needed("a name")?),
             "/undo" => Self::Undo,
+            "/redo" => Self::Redo,
+            "/revert" => Self::Revert(needed("an entry")?.trim_start_matches('@').to_owned()),
+            "/diff" => Self::Diff((!rest.is_empty()).then(|| rest.to_owned())),
+            "/restore" => Self::Restore(needed("a snapshot")?),
             "/edit" => Self::Edit((!rest.is_empty()).then(|| rest.to_owned())),
             "/regenerate" => Self::Regenerate,
             "/compact" => Self::Compact,

@@ -114,6 +114,7 @@ pub(crate) fn equip(
         limits: ramus_agent::Limits::default(),
         triggers: settings.triggers(),
         prices: invocation.prices()?,
+        snapshots: invocation.home.settings().value("snapshots").is_some_and(|(value, _)| value == "on"),
     };
     Ok(Equipped { turn, agent, settings, chose_thinking: choices.thinking.is_some() })
 }

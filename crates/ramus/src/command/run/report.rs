@@ -6,7 +6,7 @@ use ramus_model::SessionId;
 use serde_json::json;
 
 use crate::failure::Exit;
-use crate::render::{Text, glyphs, json as members, quantity, style};
+use crate::render::{Text, conversation, glyphs, json as members, quantity, style};
 use crate::screen::Screen;
 
 /// Tells how a turn ended.
@@ -29,10 +29,11 @@ pub(crate) fn report(
                 "cache_read": usage.cache_read, "cache_write": usage.cache_write,
             },
             "cost_micros": result.cost_micros,
-            "snapshot": null,
-            "commit": null,
+            "snapshot": result.files.snapshot,
+            "commit": result.files.git.commit,
+            "dirty": result.files.git.dirty,
             "artifacts": result.artifacts,
-            "summary": {"additions": 0, "deletions": 0, "files": 0},
+            "summary": result.files.summary,
         })))?;
     } else {
         screen.note(&end_line(session, result, is_scripted))?;
@@ -66,6 +67,9 @@ fn end_line(session: &SessionId, result: &TurnResult, is_scripted: bool) -> Text
         Some(micros) => quantity::money(micros).unwrap_or_else(|| "no cost".to_owned()),
         None => "cost unknown".to_owned(),
     });
+    if result.files.summary.files > 0 {
+        facts.push(conversation::told(result.files.summary));
+    }
     facts.push(format!("session {session}"));
     let mut text = Text::new();
     text.styled(style::DIM, &facts.join(glyphs::of_terminal().separator)).end();

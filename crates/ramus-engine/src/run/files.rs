@@ -1,0 +1,246 @@
+//! What a turn changes in files: snapshots before and after each call that may change some, and what comes of them as
+//! entries.
+//!
+//! The invariant: nothing here stops a turn. Where no snapshot can be taken, the turn goes on without, and that is said once.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ramus_agent::Event;
+use ramus_model::{Body, Kind};
+use ramus_snapshot::{FileDiff, SnapshotId, Snapshots};
+use ramus_tools::Effect;
+use serde_json::{Value, json};
+
+use super::Running;
+use crate::error::EngineError;
+use crate::project;
+use crate::verb::info::GitState;
+use crate::verb::snapshot::key;
+use crate::workspace::{Account, FILES, Ledger, Note, Step, Summary, short};
+
+/// How much of the prompt is in a label, in characters.
+const LABEL: usize = 60;
+
+/// How many paths the entry of a turn names.
+const NAMED: usize = 200;
+
+/// What a turn knows about the files it changes.
+#[derive(Default)]
+pub(super) struct Changes {
+    ledger: Option<Arc<Ledger>>,
+    /// How many steps of the ledger are noted.
+    noted: usize,
+    /// The files before the first change of this turn.
+    first: Option<SnapshotId>,
+    last: Option<SnapshotId>,
+    paths: BTreeSet<PathBuf>,
+    /// Why there are no snapshots.
+    without: Option<String>,
+    /// What snapshots of this turn are called.
+    label: Option<String>,
+}
+
+/// A call whose changes are watched.
+pub(super) struct Watched {
+    ledger: Arc<Ledger>,
+    turn: String,
+    call: String,
+    label: String,
+}
+
+impl Watched {
+    /// Keeps what is there before the call runs.
+    pub(super) async fn begin(self) -> Self {
+        self.on_its_own_thread(|one| one.ledger.begin(&one.turn, &one.call, &one.label)).await
+    }
+
+    /// Keeps what is there after it ran.
+    pub(super) async fn end(self) {
+        self.on_its_own_thread(|one| one.ledger.end(&one.turn, &one.call, &one.label)).await;
+    }
+
+    /// Looking through a directory takes its time.
+    async fn on_its_own_thread(self, work: impl FnOnce(&Self) + Send + 'static) -> Self {
+        let Self { ledger, turn, call, label } = &self;
+        let again = Self { ledger: Arc::clone(ledger), turn: turn.clone(), call: call.clone(), label: label.clone() };
+        // A runtime that shuts down runs no more calls either.
+        let _ = tokio::task::spawn_blocking(move || work(&self)).await;
+        again
+    }
+}
+
+/// What the end of a turn says about files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TurnFiles {
+    /// The short name of the snapshot at its end; none when no call may have changed anything.
+    pub snapshot: Option<String>,
+    /// What the turn changed.
+    pub summary: Summary,
+    /// The user's repository.
+    pub git: GitState,
+    /// Why no snapshots could be taken.
+    pub without: Option<String>,
+}
+
+/// Members of an entry.
+type Members = Vec<(&'static str, Value)>;
+
+impl Running<'_> {
+    /// Returns how the changes of a call are watched; none when it changes nothing or they are not.
+    pub(super) fn watch(&mut self, effect: Effect, call: &str) -> Option<Watched> {
+        // Who only has others do the work looks at what they did when they are done.
+        if effect == Effect::Looks || !self.open_ledger() || effect == Effect::Delegates {
+            return None;
+        }
+        let ledger = Arc::clone(self.changes.ledger.as_ref()?);
+        Some(Watched { ledger, turn: self.name.clone(), call: call.to_owned(), label: self.label() })
+    }
+
+    /// Finds the ledger of the session's directory; says whether there is one.
+    fn open_ledger(&mut self) -> bool {
+        if self.changes.ledger.is_some() || self.changes.without.is_some() || !self.run.snapshots {
+            return self.changes.ledger.is_some();
+        }
+        let Some(home) = &self.engine.snapshots else { return false };
+        let root = match Snapshots::root_of(Path::new(self.session.cwd())) {
+            Ok(root) => root,
+            Err(error) => {
+                self.changes.without = Some(error.to_string());
+                return false;
+            }
+        };
+        let latest = self.session.account().ok().and_then(|account| account.latest);
+        let ledger = self.engine.ledgers.of(&home.join(key(&root)), &root, &self.engine.apart, latest);
+        self.changes.noted = ledger.len();
+        self.changes.ledger = Some(ledger);
+        true
+    }
+
+    /// Notes what a call changed, once its result is stored.
+    pub(super) fn note_changes(&mut self, call: Option<&str>) -> Result<(), EngineError> {
+        let Some(ledger) = &self.changes.ledger else { return Ok(()) };
+        let steps = ledger.steps_from(self.changes.noted);
+        // What other calls of this turn changed is noted with their results.
+        let concerns =
+            |step: &&Step| call.is_none_or(|call| step.by.iter().any(|(turn, by)| *turn != self.name || by == call));
+        let steps: Vec<Step> = steps.iter().take_while(concerns).cloned().collect();
+        let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Ok(()) };
+        let changes = &mut self.changes;
+        changes.noted += steps.len();
+        changes.first.get_or_insert(first.before);
+        changes.last = Some(last.after);
+        let mut summary = Summary::default();
+        let mut paths = BTreeSet::new();
+        for step in &steps {
+            summary.additions += step.summary.additions;
+            summary.deletions += step.summary.deletions;
+            paths.extend(step.paths.iter().cloned());
+        }
+        summary.files = if let [one] = steps.as_slice() { one.summary.files } else { paths.len() as u64 };
+        changes.paths.extend(paths);
+        let pairs: Vec<Value> =
+            steps.iter().map(|step| json!([step.before.to_string(), step.after.to_string()])).collect();
+        let said = self.last.clone();
+        self.append(Body::ramus(FILES, json!({"call": call, "steps": pairs, "summary": summary})))?;
+        // The result is what the turn said last, not the note beside it.
+        self.last = said;
+        Ok(())
+    }
+
+    /// Sums up what the turn changed, and returns what its end says about it: for whoever runs it, and as members of the
+    /// entry.
+    pub(super) fn sum_up_files(&mut self) -> Result<(TurnFiles, Members), EngineError> {
+        self.note_changes(None)?;
+        let before = self.session.account()?;
+        let diffs = self.net();
+        let summary = Summary::of(&diffs);
+        self.tell_trouble(&before);
+        let ledger = self.changes.ledger.as_ref().filter(|_| self.changes.without.is_none());
+        let taken = ledger.and_then(|ledger| ledger.last());
+        let named: Vec<String> = diffs.iter().take(NAMED).map(|diff| diff.path.display().to_string()).collect();
+        let session = self.in_all(&before, summary, &named)?;
+        let git = GitState { commit: project::head(self.session.cwd()), dirty: None };
+        let mut members = vec![
+            ("summary", json!(summary)),
+            ("session", json!(session)),
+            ("latest", json!(taken.map(|(id, _)| id).or(before.latest).map(|id| id.to_string()))),
+            ("git", json!({"commit": git.commit, "dirty": git.dirty})),
+        ];
+        if let Some((id, files)) = taken {
+            let kept = json!({"commit": id.to_string(), "label": self.label(), "files": files});
+            members.extend([("snapshot", kept), ("changed", json!(named))]);
+        }
+        let without = self.changes.without.clone();
+        // A turn that had nothing to keep says what the last one said that had.
+        let has_tried = without.is_some() || self.changes.ledger.is_some();
+        let noted = if has_tried { without.clone() } else { before.without };
+        members.extend(noted.map(|reason| ("without_snapshots", Value::from(reason))));
+        if !diffs.is_empty() {
+            self.tell(Event::SessionDiff(diffs.iter().map(to_json).collect()));
+        }
+        Ok((TurnFiles { snapshot: taken.map(|(id, _)| short(id)), summary, git, without }, members))
+    }
+
+    /// What the turn changed from its beginning to its end, in the files that it changed.
+    fn net(&self) -> Vec<FileDiff> {
+        let Changes { ledger, first, last, paths, .. } = &self.changes;
+        let (Some(ledger), Some(first), Some(last)) = (ledger, first, last) else { return Vec::new() };
+        let only: Vec<PathBuf> = paths.iter().cloned().collect();
+        ledger.diff(*first, *last, &only).unwrap_or_default()
+    }
+
+    /// What all turns of the path changed: lines are added up, files counted once.
+    fn in_all(&self, before: &Account, turn: Summary, named: &[String]) -> Result<Summary, EngineError> {
+        let mut all = before.summary;
+        if turn == Summary::default() {
+            return Ok(all);
+        }
+        all.additions += turn.additions;
+        all.deletions += turn.deletions;
+        let mut new: BTreeSet<&str> = named.iter().map(String::as_str).collect();
+        let unnamed = turn.files.saturating_sub(named.len() as u64);
+        let log = self.session.log();
+        for seq in log.ancestors(log.leaf()) {
+            if log.record(seq).is_some_and(|record| record.kind == Kind::Custom)
+                && let Some(note) = Note::read(&self.session.line(seq)?)
+            {
+                new.retain(|path| !note.changed.iter().any(|known| known == path));
+            }
+        }
+        all.files += new.len() as u64 + unnamed;
+        Ok(all)
+    }
+
+    /// Says that there are no snapshots, unless the last turn said so too.
+    fn tell_trouble(&mut self, before: &Account) {
+        if let Some(ledger) = &self.changes.ledger {
+            let (trouble, notices) = ledger.trouble();
+            self.session.notices.extend(notices);
+            self.changes.without = trouble;
+        }
+        if let Some(reason) = self.changes.without.as_ref().filter(|reason| before.without.as_ref() != Some(reason)) {
+            self.session.notices.push(format!("this turn's changes of files cannot be taken back: {reason}"));
+        }
+    }
+
+    /// What snapshots of this turn are called.
+    fn label(&mut self) -> String {
+        if let Some(label) = &self.changes.label {
+            return label.clone();
+        }
+        let said = self.session.last_user_message().ok().flatten().map(|view| view.message.text()).unwrap_or_default();
+        let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let label = format!("After: {}", words.chars().take(LABEL).collect::<String>());
+        self.changes.label.insert(label).clone()
+    }
+}
+
+/// A file that differs, as programs are told.
+fn to_json(diff: &FileDiff) -> Value {
+    json!({
+        "path": diff.path.to_string_lossy(), "status": diff.status.as_str(),
+        "additions": diff.additions, "deletions": diff.deletions,
+    })
+}

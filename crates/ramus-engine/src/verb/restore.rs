@@ -1,0 +1,155 @@
+//! `diff`, `restore`: between snapshots, and back to one.
+//!
+//! The invariant: what somebody else changed is not overwritten or removed unless that is forced, and what is there before
+//! a restore is kept in a snapshot.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use ramus_model::{Body, Draft};
+use ramus_snapshot::{About, Action, Conflict, FileDiff, Plan, Restore, Restored, SnapshotId, Snapshots};
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::Session;
+use crate::verb::append::Cursor;
+use crate::verb::snapshot::{SnapshotEntry, describe, look};
+use crate::workspace::{Blame, Cause, SNAPSHOT, Timeline, Touched, theirs_to_json};
+
+/// How files are restored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RestoreOptions {
+    /// Say what would happen, and do nothing.
+    pub dry_run: bool,
+    /// Overwrite what somebody else changed.
+    pub force: bool,
+    /// Only these paths and what is beneath them; empty for all.
+    pub only: Vec<PathBuf>,
+}
+
+/// What a restore did, or would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RestoreReport {
+    /// What happens to which path, and what stands against it.
+    pub plan: Plan,
+    /// The directory as it was before; none when nothing was done.
+    pub safety: Option<SnapshotEntry>,
+    /// What was done.
+    pub restored: Restored,
+}
+
+/// A plan that was carried out.
+pub(crate) struct Applied {
+    pub(crate) safety: SnapshotEntry,
+    pub(crate) restored: Restored,
+    /// The entry that tells of it.
+    pub(crate) draft: Draft,
+    /// The files as they are now.
+    pub(crate) now: SnapshotId,
+}
+
+impl Engine {
+    /// Compares two snapshots; without the second, what is there now counts; without both, what changed since the newest
+    /// one.
+    pub fn diff(
+        &self,
+        session: &mut Session,
+        old: Option<&str>,
+        new: Option<&str>,
+        only: &[PathBuf],
+    ) -> Result<Vec<FileDiff>, EngineError> {
+        let old = match old {
+            Some(name) => self.find_snapshot(session, name)?,
+            None => self.newest_snapshot(session)?,
+        };
+        let mut store = self.snapshot_store(session)?;
+        let new = match new {
+            Some(name) => self.find_snapshot(session, name)?.commit,
+            None => store.take_since(old.commit, &About::default())?.id,
+        };
+        Ok(store.diff(old.commit, new, only)?)
+    }
+
+    /// Puts the files of the session's directory back to what a snapshot holds. The conversation stays where it is.
+    ///
+    /// What is there is kept in a snapshot first. Files that somebody else changed since are left alone, unless that is
+    /// forced; files that somebody else made are always left alone.
+    pub fn restore(
+        &self,
+        session: &mut Session,
+        target: &SnapshotEntry,
+        options: &RestoreOptions,
+    ) -> Result<RestoreReport, EngineError> {
+        let _lease = self.store.lease(session.location(), self.now())?;
+        let mut store = self.snapshot_store(session)?;
+        let current = look(session, &mut store, "")?.id;
+        let blame = Blame::Since(target.commit);
+        let touched = Timeline::of(session)?.touched(&store, target.seq, current, blame)?;
+        let mut plan = towards(&store, target.commit, current, &options.only)?;
+        mind(&mut plan, &touched);
+        if options.dry_run || plan.steps.is_empty() {
+            return Ok(RestoreReport { plan, ..RestoreReport::default() });
+        }
+        let what = target.id();
+        let applied = self.apply(session, &mut store, &plan, options.force, &what)?;
+        self.append(session, &[applied.draft], &Cursor::Leaf)?;
+        Ok(RestoreReport { plan, safety: Some(applied.safety), restored: applied.restored })
+    }
+
+    /// Carries out a plan, after what is there was kept. What comes of it is still to be noted.
+    pub(crate) fn apply(
+        &self,
+        session: &mut Session,
+        store: &mut Snapshots,
+        plan: &Plan,
+        force: bool,
+        what: &str,
+    ) -> Result<Applied, EngineError> {
+        let safety = self.take_snapshot(session, store, &format!("Before restoring {what}"), Cause::Safety)?.snapshot;
+        let restored = store.restore(plan, force)?;
+        self.keep_standard_directories(session)?;
+        let label = format!("Restored {what}");
+        let about = About { label: label.clone(), parents: vec![safety.commit] };
+        let taken = store.take_since(safety.commit, &about)?;
+        let mut data = describe(&taken, &label, Cause::Restored);
+        let done: HashSet<&Path> = restored.done.iter().map(PathBuf::as_path).collect();
+        let changed = store.changed(safety.commit, taken.id)?;
+        // Somebody was at work at the same moment.
+        let theirs = theirs_to_json(changed.iter().map(PathBuf::as_path).filter(|path| !done.contains(path)));
+        if let Some(object) = data.as_object_mut() {
+            object.insert("before".into(), Value::from(safety.commit.to_string()));
+            if theirs.as_array().is_some_and(|theirs| !theirs.is_empty()) {
+                object.insert("theirs".into(), theirs);
+            }
+        }
+        Ok(Applied { safety, restored, draft: Draft::new(Body::ramus(SNAPSHOT, data)), now: taken.id })
+    }
+
+    pub(crate) fn newest_snapshot(&self, session: &Session) -> Result<SnapshotEntry, EngineError> {
+        let none = || EngineError::Invalid("the session has no snapshots".into());
+        self.snapshots(session)?.into_iter().next().ok_or_else(none)
+    }
+}
+
+/// Plans the way from what is there to a snapshot. Who changed what is not looked at yet.
+pub(crate) fn towards(
+    store: &Snapshots,
+    target: SnapshotId,
+    current: SnapshotId,
+    only: &[PathBuf],
+) -> Result<Plan, EngineError> {
+    Ok(store.plan(&Restore { target, baseline: current, current, only })?)
+}
+
+/// Leaves out what is none of ours, and marks what somebody else changed.
+fn mind(plan: &mut Plan, touched: &Touched) {
+    let is_theirs = |path: &Path| touched.theirs.contains(path);
+    plan.steps.retain(|step| {
+        // What somebody else made is theirs to remove.
+        step.action != Action::Delete || !is_theirs(&step.path) || touched.ours.contains_key(&step.path)
+    });
+    for step in plan.steps.iter_mut().filter(|step| step.action != Action::Create && step.conflict.is_none()) {
+        step.conflict = is_theirs(&step.path).then_some(Conflict::Changed);
+    }
+}

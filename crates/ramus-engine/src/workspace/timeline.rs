@@ -1,0 +1,138 @@
+//! The files of a directory in the order of the log: what was there when, and who changed what since.
+//!
+//! A directory has one history, whatever branches a conversation has, so the order of the log counts, not the path.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use ramus_model::{Kind, Record, Seq};
+use ramus_snapshot::{SnapshotError, SnapshotId, Snapshots};
+
+use super::note::{Cause, Name, Note};
+use crate::error::EngineError;
+use crate::session::Session;
+
+/// What a session's log says about files, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Timeline {
+    pub(crate) moments: Vec<(Seq, Note)>,
+}
+
+/// What counts as somebody else's change that must not be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blame {
+    /// Every one since, up to a snapshot that somebody asked for: that one keeps it.
+    Since(SnapshotId),
+    /// Only those of paths that ramus had changed before: what was there when it did comes back.
+    Behind,
+}
+
+/// Who changed which paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Touched {
+    /// What ramus or an agent changed, and the files before it did so first.
+    pub(crate) ours: BTreeMap<PathBuf, SnapshotId>,
+    /// What somebody else changed.
+    pub(crate) theirs: BTreeSet<PathBuf>,
+}
+
+impl Timeline {
+    /// Reads what a session's log says.
+    pub(crate) fn of(session: &Session) -> Result<Self, EngineError> {
+        let log = session.log();
+        let mut moments = Vec::new();
+        for seq in log.seqs().filter(|seq| log.record(*seq).is_some_and(|record| record.kind == Kind::Custom)) {
+            moments.extend(Note::read(&session.line(seq)?).map(|note| (seq, note)));
+        }
+        Ok(Self { moments })
+    }
+
+    /// Returns the files as they were at an entry, as far as that is known: what was seen last up to it, or first behind it.
+    pub(crate) fn state_at(&self, end: Seq) -> Option<SnapshotId> {
+        let before = self.moments.iter().rev().find_map(|(seq, note)| note.commit.filter(|_| *seq <= end));
+        let first = |note: &Note| note.steps.first().map(|(before, _)| *before).or(note.commit);
+        before.or_else(|| self.moments.iter().filter(|(seq, _)| *seq > end).find_map(|(_, note)| first(note)))
+    }
+
+    /// Says who changed what behind an entry, up to what is there now.
+    pub(crate) fn touched(
+        &self,
+        store: &Snapshots,
+        since: Seq,
+        current: SnapshotId,
+        blame: Blame,
+    ) -> Result<Touched, SnapshotError> {
+        let mut touched = Touched::default();
+        let mut state = if let Blame::Since(start) = blame { Some(start) } else { None };
+        for (_, note) in self.moments.iter().filter(|(seq, _)| *seq > since) {
+            for (before, after) in &note.steps {
+                touched.blame(store, state, *before, blame)?;
+                for path in store.changed(*before, *after)? {
+                    if note.theirs.contains(&path) {
+                        touched.note_theirs(path, blame);
+                    } else {
+                        touched.ours.entry(path).or_insert(*before);
+                    }
+                }
+                state = Some(*after);
+            }
+            if let Some(commit) = note.commit {
+                touched.blame(store, state, commit, blame)?;
+                state = Some(commit);
+            }
+            if note.cause == Some(Cause::Asked) && blame != Blame::Behind {
+                touched.theirs.clear();
+            }
+        }
+        touched.blame(store, state, current, blame)?;
+        Ok(touched)
+    }
+}
+
+impl Touched {
+    /// What differs between two looks was changed by somebody else.
+    fn blame(
+        &mut self,
+        store: &Snapshots,
+        old: Option<SnapshotId>,
+        new: SnapshotId,
+        blame: Blame,
+    ) -> Result<(), SnapshotError> {
+        let Some(old) = old else { return Ok(()) };
+        for path in store.changed(old, new)? {
+            self.note_theirs(path, blame);
+        }
+        Ok(())
+    }
+
+    fn note_theirs(&mut self, path: PathBuf, blame: Blame) {
+        if blame != Blame::Behind || self.ours.contains_key(&path) {
+            self.theirs.insert(path);
+        }
+    }
+}
+
+impl Session {
+    /// Returns the notes that belong to an entry: they hang from it, one below the other, and were written right behind it.
+    pub(crate) fn notes_behind(&self, entry: Seq) -> Result<Vec<(Seq, Note)>, EngineError> {
+        let log = self.log();
+        let (mut above, mut notes) = (entry, Vec::new());
+        for seq in log.seqs().skip(entry.number() as usize) {
+            let Some(record) = log.record(seq) else { break };
+            if !record.is_visible() {
+                continue;
+            }
+            if record.kind != Kind::Custom || Record::parent(record) != Some(above) {
+                break;
+            }
+            above = seq;
+            match Note::read(&self.line(seq)?) {
+                // Taken later, for a reason of its own.
+                Some(note) if note.name == Name::Snapshot => break,
+                Some(note) => notes.push((seq, note)),
+                None => {}
+            }
+        }
+        Ok(notes)
+    }
+}

@@ -1,0 +1,281 @@
+//! Snapshots of turns, and going back with files and conversation: what somebody else changed is never lost.
+
+use std::fs;
+
+use ramus_engine::{Cause, ErrorKind, RestoreOptions, Say, Summary};
+use serde_json::json;
+
+use crate::travel_world::{World, changing, put, told};
+
+const FORCE: RestoreOptions = RestoreOptions { dry_run: false, force: true, only: Vec::new() };
+
+#[test]
+fn a_turn_says_what_it_changed_and_one_that_only_looks_costs_nothing() {
+    let mut world = World::new();
+    world.put("a.txt", Some("one\ntwo\n"));
+    let looked = world.turn_with("look", &[json!({})], |_, _| ());
+    assert_eq!((looked.files.snapshot, looked.files.summary), (None, Summary::default()));
+    assert!(!world.has_store(), "nothing was looked at");
+    let prompt = format!("change   it\n{}", "x".repeat(80));
+    let done = world.turn(&prompt, &[&[("a.txt", Some("one\n2\n"))], &[("b/c.txt", Some("new\n"))]]);
+    assert_eq!(done.files.summary, Summary { additions: 2, deletions: 1, files: 2 });
+    let snapshots = world.snapshots();
+    assert_eq!(snapshots.len(), 1);
+    assert_eq!(Some(snapshots[0].id()), done.files.snapshot);
+    assert_eq!(snapshots[0].label, format!("After: change it {}", "x".repeat(50)));
+    assert_eq!((snapshots[0].cause, snapshots[0].files), (Cause::Turn, 2));
+    let info = world.session.info().unwrap();
+    assert_eq!(info.summary, done.files.summary);
+    assert_eq!(info.latest_snapshot, done.files.snapshot);
+    // Twice in one file is once a file, and changes that cancel out are none.
+    let done = world.turn("again", &[&[("a.txt", Some("x\n"))], &[("a.txt", Some("one\n2\n"))], &[("n", Some("1\n"))]]);
+    assert_eq!(done.files.summary, Summary { additions: 1, deletions: 0, files: 1 });
+    assert_eq!(world.session.info().unwrap().summary, Summary { additions: 3, deletions: 1, files: 3 });
+}
+
+#[test]
+fn the_commit_of_the_users_repository_is_read_from_its_files() {
+    let mut world = World::new();
+    let git = world.project().join(".git");
+    fs::create_dir_all(git.join("refs/heads")).unwrap();
+    fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    assert_eq!(world.turn("no commit yet", &[]).files.git.commit, None);
+    let (loose, packed) = ("1".repeat(40), "2".repeat(40));
+    fs::write(git.join("packed-refs"), format!("# pack-refs with: peeled\n{packed} refs/heads/main\n")).unwrap();
+    assert_eq!(world.turn("packed", &[]).files.git.commit, Some(packed));
+    fs::write(git.join("refs/heads/main"), format!("{loose}\n")).unwrap();
+    assert_eq!(world.turn("loose", &[]).files.git.commit, Some(loose.clone()));
+    assert_eq!(world.session.info().unwrap().git.commit, Some(loose));
+    fs::write(git.join("HEAD"), "ref: ../../outside\n").unwrap();
+    assert_eq!(world.turn("hostile", &[]).files.git.commit, None);
+}
+
+#[test]
+fn going_back_and_forward_again_is_as_if_nothing_had_happened() {
+    let mut world = World::new();
+    world.put("mine.txt", Some("mine\n"));
+    world.turn("first", &[&[("a.txt", Some("1\n")), ("b.txt", Some("1\n"))]]);
+    world.turn("second", &[&[("a.txt", Some("2\n"))], &[("b.txt", None), ("deep/c.txt", Some("2\n"))]]);
+    let (files, leaf, texts) = (world.files(), world.leaf(), world.texts());
+    let first = world.answers()[0];
+    let plan = world.engine.revert(&mut world.session, first, &RestoreOptions { dry_run: true, ..FORCE }).unwrap();
+    assert!(!plan.is_done && world.files() == files && world.leaf() == leaf);
+    let report = world.revert(first);
+    assert_eq!(
+        told(&report.files.plan),
+        [("a.txt", false), ("b.txt", false), ("deep/c.txt", false)].map(|(path, is)| (path.to_owned(), is))
+    );
+    assert_eq!((world.read("a.txt").as_deref(), world.read("b.txt").as_deref()), (Some("1\n"), Some("1\n")));
+    assert!(world.read("deep/c.txt").is_none() && !world.project().join("deep").exists());
+    assert_eq!(world.session.log().leaf(), Some(first));
+    let id = world.session.entry_id(first).to_string();
+    assert_eq!(world.texts().last(), Some(&format!("Reverted to {id}")));
+    let mark = world.session.info().unwrap().revert.unwrap();
+    assert_eq!((mark.message, mark.part), (id, None));
+    assert!(mark.diff.contains("-2\n+1\n") && mark.snapshot.is_some(), "{}", mark.diff);
+    // The model is told nothing of it, and a label or a snapshot is nothing that was said.
+    let context = world.session.context(world.session.log().leaf()).unwrap();
+    assert!(!format!("{context:?}").contains("Reverted"));
+    world.engine.label(&mut world.session, first, Some("good")).unwrap();
+    world.engine.snapshot(&mut world.session, None).unwrap();
+    let report = world.unrevert();
+    assert!(report.is_done && report.files.restored.kept.is_empty());
+    assert_eq!((world.files(), world.leaf(), world.texts()), (files, leaf, texts));
+    assert_eq!(world.session.info().unwrap().revert, None);
+    let again = world.engine.unrevert(&mut world.session, &FORCE).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Conflict);
+}
+
+#[test]
+fn going_back_twice_and_forward_once_leads_to_where_it_began() {
+    let mut world = World::new();
+    for number in ["1", "2", "3"] {
+        let prompt = format!("turn {number}");
+        world.turn(&prompt, &[&[("a.txt", Some(number)), (number, Some("x"))]]);
+    }
+    let (files, leaf) = (world.files(), world.leaf());
+    let answers = world.answers();
+    world.revert(answers[1]);
+    world.revert(answers[0]);
+    assert_eq!(world.read("a.txt").as_deref(), Some("1"));
+    world.unrevert();
+    assert_eq!((world.files(), world.leaf()), (files, leaf));
+}
+
+#[test]
+fn a_revert_cannot_be_taken_back_once_something_was_said() {
+    let mut world = World::new();
+    world.turn("first", &[&[("a.txt", Some("1"))]]);
+    world.turn("second", &[&[("a.txt", Some("2"))]]);
+    let first = world.answers()[0];
+    world.revert(first);
+    world.engine.say(&mut world.session, Say::user("another way")).unwrap();
+    assert_eq!(world.session.info().unwrap().revert, None);
+    let error = world.engine.unrevert(&mut world.session, &RestoreOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert_eq!(world.read("a.txt").as_deref(), Some("1"));
+    assert!(!world.texts().iter().any(|text| text.starts_with("Reverted")));
+}
+
+#[test]
+fn what_somebody_changed_between_calls_and_turns_stays() {
+    let mut world = World::new();
+    world.put("both.txt", Some("theirs\n"));
+    world.turn("first", &[&[("a.txt", Some("1\n"))]]);
+    let start = world.answers()[0];
+    // Somebody edits a file before the agent does: going back leads to their edit.
+    world.put("both.txt", Some("theirs, edited\n"));
+    world.put("own.txt", Some("own\n"));
+    let calls =
+        [changing(&[("both.txt", Some("agent\n"))]), changing(&[("a.txt", Some("2\n")), ("late.txt", Some("2\n"))])];
+    world.turn_with("second", &calls, |number, root| {
+        if number == 1 {
+            put(root, "meanwhile.txt", Some("between two calls\n"));
+        }
+        if number == 2 {
+            put(root, "late.txt", Some("edited after the agent\n"));
+        }
+    });
+    let report = world.revert(start);
+    assert_eq!(
+        told(&report.files.plan),
+        [("a.txt", false), ("both.txt", false), ("late.txt", true)].map(|(path, is)| (path.to_owned(), is))
+    );
+    assert_eq!(world.read("a.txt").as_deref(), Some("1\n"));
+    assert_eq!(world.read("both.txt").as_deref(), Some("theirs, edited\n"));
+    assert_eq!(world.read("own.txt").as_deref(), Some("own\n"));
+    assert_eq!(world.read("meanwhile.txt").as_deref(), Some("between two calls\n"));
+    assert_eq!(world.read("late.txt").as_deref(), Some("edited after the agent\n"));
+    // What was edited since the revert is not lost by taking it back either.
+    world.put("a.txt", Some("edited after the revert\n"));
+    let report = world.unrevert();
+    assert_eq!(report.files.restored.kept, ["a.txt"].map(std::path::PathBuf::from));
+    assert_eq!(world.read("a.txt").as_deref(), Some("edited after the revert\n"));
+    assert_eq!(world.read("both.txt").as_deref(), Some("agent\n"));
+}
+
+#[test]
+fn what_a_restore_left_alone_is_left_alone_again_and_force_takes_it() {
+    let mut world = World::new();
+    world.turn("first", &[&[("a.txt", Some("1\n")), ("b.txt", Some("1\n"))]]);
+    world.turn("second", &[&[("a.txt", Some("2\n")), ("b.txt", Some("2\n"))]]);
+    let first = world.snapshots().last().unwrap().id();
+    world.put("a.txt", Some("edited\n"));
+    world.put("own.txt", Some("own\n"));
+    for _ in 0..3 {
+        let report = world.restore(&first, &RestoreOptions::default());
+        assert_eq!(world.read("a.txt").as_deref(), Some("edited\n"), "{:?}", report.plan);
+        assert_eq!(world.read("b.txt").as_deref(), Some("1\n"));
+        assert!(report.plan.steps.iter().any(|step| step.path.ends_with("a.txt") && step.conflict.is_some()));
+    }
+    let report = world.restore(&first, &FORCE);
+    assert_eq!((world.read("a.txt").as_deref(), world.read("own.txt").as_deref()), (Some("1\n"), Some("own\n")));
+    // What was there is kept, and can be had again.
+    let safety = report.safety.unwrap().id();
+    world.restore(&safety, &RestoreOptions::default());
+    assert_eq!(world.read("a.txt").as_deref(), Some("edited\n"));
+    assert_eq!(world.texts().len(), 8, "the conversation stays");
+}
+
+#[test]
+fn what_somebody_kept_on_purpose_may_be_replaced() {
+    let mut world = World::new();
+    world.put("a.txt", Some("1\n"));
+    world.engine.snapshot(&mut world.session, Some("one")).unwrap();
+    world.put("a.txt", Some("2\n"));
+    world.put("new.txt", Some("2\n"));
+    world.engine.snapshot(&mut world.session, Some("two")).unwrap();
+    world.restore("one", &RestoreOptions::default());
+    assert_eq!((world.read("a.txt").as_deref(), world.read("new.txt")), (Some("1\n"), None));
+    world.restore("two", &RestoreOptions { only: vec!["new.txt".into()], ..RestoreOptions::default() });
+    assert_eq!((world.read("a.txt").as_deref(), world.read("new.txt").as_deref()), (Some("1\n"), Some("2\n")));
+}
+
+#[test]
+fn where_no_snapshot_can_be_taken_the_turn_goes_on_and_says_so_once() {
+    let mut world = World::in_directory(Some("/"));
+    let done = world.turn("first", &[&[("a.txt", Some("1\n"))]]);
+    assert!(done.files.without.as_deref().is_some_and(|reason| reason.contains("root of everything")));
+    assert_eq!((done.finish_reason(), done.files.snapshot.as_deref()), ("stop", None));
+    assert_eq!(world.read("a.txt").as_deref(), Some("1\n"));
+    let said = |world: &World| world.session.notices().iter().filter(|notice| notice.contains("taken back")).count();
+    assert_eq!(said(&world), 1);
+    world.turn("only talk", &[]);
+    world.turn("second", &[&[("a.txt", Some("2\n"))]]);
+    assert_eq!(said(&world), 1, "{:?}", world.session.notices());
+    // The conversation can go back all the same.
+    let first = world.answers()[0];
+    assert!(world.revert(first).is_done);
+    assert_eq!((world.read("a.txt").as_deref(), world.session.log().leaf()), (Some("2\n"), Some(first)));
+}
+
+#[test]
+fn going_back_into_the_middle_of_a_turn_keeps_what_was_done_by_then() {
+    let mut world = World::new();
+    world.turn("all", &[&[("a.txt", Some("1\n"))], &[("a.txt", Some("2\n"))], &[("a.txt", Some("3\n"))]]);
+    let log = world.session.log();
+    let results = log.path(log.leaf()).into_iter();
+    let results: Vec<_> = results
+        .filter(|seq| log.record(*seq).is_some_and(|record| record.role == ramus_model::Role::ToolResult))
+        .collect();
+    world.revert(results[1]);
+    assert_eq!(world.read("a.txt").as_deref(), Some("2\n"));
+    world.revert(results[0]);
+    assert_eq!(world.read("a.txt").as_deref(), Some("1\n"));
+    world.unrevert();
+    assert_eq!(world.read("a.txt").as_deref(), Some("3\n"));
+}
+
+#[test]
+fn a_workspace_of_its_own_is_described_and_reset_exactly() {
+    let mut world = World::new();
+    let elsewhere = world.engine.describe_workspace(&mut world.session).unwrap();
+    assert!(!elsewhere.is_owned && elsewhere.mounts.is_empty());
+    let storage = world.folder.path().join("storage");
+    let home = world.folder.path().join("home/inside");
+    assert_eq!(world.engine.make_workspace(&mut world.session, &home).unwrap_err().kind(), ErrorKind::Invalid);
+    let made = world.engine.make_workspace(&mut world.session, &storage).unwrap();
+    let id = world.session.id().to_string();
+    assert_eq!(
+        (made.id.as_str(), made.mount.as_str(), made.is_dirty),
+        (id.as_str(), &*format!("/mnt/{id}"), Some(false))
+    );
+    let names: Vec<&str> = made.mounts.iter().map(|mount| mount.name.as_str()).collect();
+    assert_eq!(names, ["mnt", "output", "tmp"]);
+    assert!(made.mounts.iter().all(|mount| mount.path.is_dir()) && storage.join("deployments").is_dir());
+    assert_eq!(
+        (world.session.cwd(), world.session.workspace().root.as_deref()),
+        (made.root.to_str().unwrap(), made.root.to_str())
+    );
+    let initial = world.snapshots()[0].clone();
+    assert_eq!(initial.label, "Initial workspace state");
+    put(&made.root, "mnt/a.txt", Some("agent or person, it goes"));
+    put(&made.root, "stray/b.txt", Some("so does this"));
+    let dirty = world.engine.describe_workspace(&mut world.session).unwrap();
+    assert_eq!(dirty.is_dirty, Some(true));
+    let planned = world.engine.reset_workspace(&mut world.session, &initial, true).unwrap();
+    assert!(planned.plan.steps.len() == 2 && made.root.join("mnt/a.txt").exists());
+    let report = world.engine.reset_workspace(&mut world.session, &initial, false).unwrap();
+    assert!(!made.root.join("mnt/a.txt").exists() && !made.root.join("stray").exists());
+    assert!(made.mounts.iter().all(|mount| mount.path.is_dir()), "the standard directories stay");
+    // It can be taken back, and newer snapshots stay listed.
+    let safety = report.safety.unwrap();
+    world.engine.reset_workspace(&mut world.session, &safety, false).unwrap();
+    assert!(made.root.join("mnt/a.txt").exists() && made.root.join("stray/b.txt").exists());
+    assert!(world.snapshots().len() >= 4);
+    assert_eq!(world.engine.make_workspace(&mut world.session, &storage).unwrap_err().kind(), ErrorKind::Conflict);
+}
+
+#[test]
+fn what_a_log_says_is_no_proof_that_a_directory_may_be_reset() {
+    let mut world = World::new();
+    world.put("a.txt", Some("1"));
+    let taken = world.engine.snapshot(&mut world.session, Some("one")).unwrap().snapshot;
+    let root = world.project().display().to_string();
+    let claim = json!({"op": "workspace", "client": "x", "set": {"workspace": {"root": root, "session": "x"}}});
+    let draft = ramus_model::Draft::new(ramus_model::Body::ramus("meta", claim));
+    world.engine.append(&mut world.session, &[draft], &ramus_engine::Cursor::Leaf).unwrap();
+    world.put("mine.txt", Some("mine"));
+    let error = world.engine.reset_workspace(&mut world.session, &taken, false).unwrap_err();
+    assert_eq!((error.kind(), world.read("mine.txt").as_deref()), (ErrorKind::Invalid, Some("mine")));
+}

@@ -1,0 +1,210 @@
+//! Carrying out a plan, so that whatever is killed or changed in the middle of it loses nothing.
+//!
+//! New content is written beside its place and made durable, many files at a time; then it is exchanged with what is
+//! there in one move. What came out of the exchange is looked at before it is let go: if it is not what the plan saw, it
+//! goes back and the path is a conflict. Every step can be done again.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use gix_object::Kind;
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use crate::compare::Item;
+use crate::error::SnapshotError;
+use crate::objects::Objects;
+use crate::place::{Place, There};
+use crate::plan::{Step, is_writable};
+
+/// How many files are made durable at a time; each takes two open files.
+const BATCH: usize = 128;
+
+/// What became of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It is as it shall be.
+    Done,
+    /// Somebody changed it meanwhile, or it may not be changed; it was left alone.
+    Kept,
+}
+
+/// Changes files beneath a directory.
+pub(crate) struct Applier<'a> {
+    pub(crate) root: &'a File,
+    pub(crate) objects: &'a Objects,
+    /// What became of each path.
+    pub(crate) outcomes: BTreeMap<PathBuf, Outcome>,
+    /// Content that the store should have had. The rest is carried out all the same.
+    pub(crate) missing: Option<SnapshotError>,
+}
+
+/// What temporary names start with. Snapshots leave them out.
+pub(crate) const TEMPORARY: &str = ".ramus-restore-";
+
+/// What a step comes to at first sight.
+enum Begun {
+    Settled(Outcome),
+    /// It is to be done here.
+    Open(Place),
+}
+
+impl Applier<'_> {
+    /// Carries out the steps.
+    pub(crate) fn apply(&mut self, steps: &[Step]) -> Result<(), SnapshotError> {
+        let (gone, come): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|step| step.new.is_none());
+        // A file must be gone before a directory can have its name, and a directory before a file can.
+        for step in &gone {
+            let outcome = self.remove(step).or_else(|error| refused(step, error))?;
+            self.outcomes.insert(step.path.clone(), outcome);
+        }
+        gone.iter().for_each(|step| self.prune(&step.path));
+        for batch in come.chunks(BATCH) {
+            self.write(batch)?;
+        }
+        gone.iter().for_each(|step| self.prune(&step.path));
+        self.make_durable(steps)
+    }
+
+    fn remove(&self, step: &Step) -> io::Result<Outcome> {
+        match self.begin(step)? {
+            Begun::Settled(outcome) => Ok(outcome),
+            Begun::Open(place) => place.remove(step.old),
+        }
+    }
+
+    /// Writes files: all of a batch beside their places, then each to its own.
+    fn write(&mut self, steps: &[&Step]) -> Result<(), SnapshotError> {
+        let (mut places, mut files) = (Vec::new(), Vec::new());
+        for step in steps {
+            let Some(new) = step.new else { continue };
+            let mut content = Vec::new();
+            if let Err(error) = self.objects.read(&new.id, Kind::Blob, &mut content) {
+                self.missing.get_or_insert(error);
+                self.outcomes.insert(step.path.clone(), Outcome::Kept);
+                continue;
+            }
+            match self.begin(step).and_then(|begun| made(begun, new, &content)) {
+                Ok((Begun::Open(place), file)) => {
+                    files.extend(file);
+                    places.push((*step, place));
+                }
+                Ok((Begun::Settled(outcome), _)) => drop(self.outcomes.insert(step.path.clone(), outcome)),
+                Err(error) => drop(self.outcomes.insert(step.path.clone(), refused(step, error)?)),
+            }
+        }
+        crate::durable::sync(&files).map_err(SnapshotError::io("make durable what is restored to", Path::new(".")))?;
+        for (step, place) in places {
+            let outcome = place.publish(step.old, step.new).or_else(|error| refused(step, error))?;
+            self.outcomes.insert(step.path.clone(), outcome);
+        }
+        Ok(())
+    }
+
+    /// Looks whether a step is to be done, and where.
+    fn begin(&self, step: &Step) -> io::Result<Begun> {
+        if !is_writable(&step.path) {
+            return Ok(Begun::Settled(Outcome::Kept));
+        }
+        let (parent, name) = split(&step.path);
+        let directory = match self.directory(&parent, step.new.is_some()) {
+            // A directory that is gone holds nothing.
+            Err(error) if step.new.is_none() && error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Begun::Settled(Outcome::Done));
+            }
+            directory => directory?,
+        };
+        let place = Place::new(directory, name);
+        place.settle(step.old, step.new)?;
+        if step.old.is_none() {
+            place.make_room();
+        }
+        Ok(match place.item(&place.name)? {
+            there if there == There::Item(step.new) => Begun::Settled(Outcome::Done),
+            there if there == There::Item(step.old) => Begun::Open(place),
+            _ => Begun::Settled(Outcome::Kept),
+        })
+    }
+
+    /// Opens a directory beneath the root without following links; makes it if asked to.
+    fn directory(&self, path: &Path, make: bool) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let open = |path: &Path| rustix::fs::openat2(self.root.as_fd(), path, flags, Mode::empty(), resolve);
+        let here = Path::new(".");
+        let whole = if path.as_os_str().is_empty() { here } else { path };
+        match open(whole) {
+            Err(Errno::NOENT) if make => {}
+            opened => return Ok(opened?),
+        }
+        let mut at = PathBuf::new();
+        for part in path.components() {
+            let parent = open(if at.as_os_str().is_empty() { here } else { &at })?;
+            match rustix::fs::mkdirat(&parent, part.as_os_str(), Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            at.push(part);
+        }
+        Ok(open(whole)?)
+    }
+
+    /// Removes directories above a path that became empty, as long as they do.
+    fn prune(&self, path: &Path) {
+        let mut above = path.parent();
+        while let Some(directory) = above.filter(|directory| !directory.as_os_str().is_empty()) {
+            let (parent, name) = split(directory);
+            let Ok(parent) = self.directory(&parent, false) else { return };
+            // One that is not empty stays: the system refuses.
+            if rustix::fs::unlinkat(&parent, &name, AtFlags::REMOVEDIR).is_err() {
+                return;
+            }
+            above = directory.parent();
+        }
+    }
+
+    /// Makes the names durable, before the journal that could bring them back is gone.
+    fn make_durable(&self, steps: &[Step]) -> Result<(), SnapshotError> {
+        let mut paths: Vec<&Path> = steps.iter().flat_map(|step| step.path.ancestors().skip(1)).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        for batch in paths.chunks(BATCH) {
+            // One that is gone, or no directory of ours, has nothing to keep.
+            let open = batch.iter().filter_map(|path| self.directory(path, false).ok().map(File::from));
+            let sync = crate::durable::sync(&open.collect::<Vec<_>>());
+            sync.map_err(SnapshotError::io("make durable what is restored to", Path::new(".")))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the content of a step beside its place.
+fn made(begun: Begun, new: Item, content: &[u8]) -> io::Result<(Begun, Option<File>)> {
+    let file = match &begun {
+        Begun::Open(place) => place.make(new.kind, content)?,
+        Begun::Settled(_) => None,
+    };
+    Ok((begun, file))
+}
+
+/// A path at which the system refuses is left alone; any other trouble ends the restore, and the journal stays.
+fn refused(step: &Step, error: io::Error) -> Result<Outcome, SnapshotError> {
+    match Errno::from_io_error(&error) {
+        // It may not be changed.
+        Some(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Ok(Outcome::Kept),
+        // Something else stands there, or on the way: a link, a file, a directory.
+        Some(Errno::LOOP | Errno::NOTDIR | Errno::XDEV | Errno::ISDIR | Errno::NOENT | Errno::EXIST) => {
+            Ok(Outcome::Kept)
+        }
+        Some(Errno::NAMETOOLONG | Errno::BUSY | Errno::TXTBSY | Errno::AGAIN) => Ok(Outcome::Kept),
+        _ => Err(SnapshotError::io("restore", &step.path)(error)),
+    }
+}
+
+fn split(path: &Path) -> (PathBuf, PathBuf) {
+    let parent = path.parent().map(Path::to_owned).unwrap_or_default();
+    (parent, path.file_name().map(PathBuf::from).unwrap_or_default())
+}

@@ -1,0 +1,38 @@
+//! Snapshots of a directory: taken fast, compared, and put back without losing anything.
+//!
+//! Content is kept as git keeps it, in a store of our own. No program is run, nothing of the directory's own repository is
+//! touched, and what a repository's settings say is of no concern.
+
+mod about;
+mod apply;
+mod collect;
+mod compare;
+mod content;
+mod diff;
+mod difference;
+mod durable;
+mod error;
+mod journal;
+mod known;
+mod name;
+mod objects;
+mod pack;
+mod place;
+mod plan;
+mod repack;
+mod restore;
+mod rules;
+mod store;
+mod text;
+mod tree;
+mod visit;
+mod walk;
+
+pub use about::{FileInfo, SnapshotInfo};
+pub use collect::{Collected, Usage};
+pub use diff::{FileDiff, Status};
+pub use error::SnapshotError;
+pub use plan::{Action, Conflict, Plan, Step};
+pub use restore::{Restore, Restored};
+pub use store::{About, SnapshotId, Snapshots, Taken};
+pub use walk::{Limits, Uncovered};

@@ -1,0 +1,267 @@
+//! The store of a directory's snapshots: a git repository of its own, far from the directory, that no git program has to
+//! touch. One process at a time changes it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use gix_hash::ObjectId;
+use gix_object::Kind;
+use hashbrown::HashSet;
+use rustix::fs::FlockOperation;
+
+use crate::content::Reader;
+use crate::error::SnapshotError;
+use crate::known::{Known, path_of};
+use crate::objects::Objects;
+use crate::pack::{Finished, HASH, Pack};
+use crate::tree::{Change, Entries, Trees};
+use crate::walk::{Ground, Limits, Uncovered, Walked, walk};
+
+/// Takes snapshots of a directory.
+pub struct Snapshots {
+    store: PathBuf,
+    root: PathBuf,
+    directory: File,
+    objects: Objects,
+    /// Directories that are left out, ours among them: their paths beneath the root.
+    apart: Vec<PathBuf>,
+    limits: Limits,
+}
+
+/// What a snapshot is called and stands on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// What it is called.
+    pub label: String,
+    /// The snapshots before it.
+    pub parents: Vec<SnapshotId>,
+}
+
+/// The name of a snapshot: that of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SnapshotId(pub(crate) ObjectId);
+
+impl std::fmt::Display for SnapshotId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A snapshot that was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// Its name.
+    pub id: SnapshotId,
+    /// How many files it holds.
+    pub files: usize,
+    /// What is in the directory and not in it.
+    pub uncovered: Vec<Uncovered>,
+    /// Ignore files that were not heeded, or not every line of them.
+    pub unheeded: Vec<Uncovered>,
+}
+
+/// What a directory is now.
+struct State {
+    known: Known,
+    root: ObjectId,
+    /// Content that is not stored yet.
+    packs: Vec<Finished>,
+    uncovered: Vec<Uncovered>,
+    unheeded: Vec<Uncovered>,
+}
+
+impl Snapshots {
+    /// Opens the store of a directory, which is made if need be. `apart` is left out of snapshots.
+    pub fn open(store: &Path, root: &Path, apart: &[PathBuf]) -> Result<Self, SnapshotError> {
+        let root = Self::root_of(root)?;
+        let directory = File::open(&root).map_err(SnapshotError::io("open", &root))?;
+        let make = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+        let packs = store.join("objects").join("pack");
+        make(&packs).map_err(SnapshotError::io("make", &packs))?;
+        let objects = Objects::open(&packs)?;
+        let store = resolve(store);
+        if root.starts_with(&store) {
+            return Err(SnapshotError::Refused { path: root, reason: "snapshots are kept in it" });
+        }
+        let apart = apart.iter().map(|path| resolve(path)).chain([store.clone()]);
+        let apart = apart.filter_map(|path| Some(path.strip_prefix(&root).ok()?.to_owned())).collect();
+        Ok(Self { store, root, directory, objects, apart, limits: Limits::default() })
+    }
+
+    /// Sets what is kept at most.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Returns the one path of a directory that snapshots are taken of.
+    pub fn root_of(path: &Path) -> Result<PathBuf, SnapshotError> {
+        let refused = |reason| SnapshotError::Refused { path: path.to_owned(), reason };
+        let root = path.canonicalize().map_err(SnapshotError::io("find", path))?;
+        if root.parent().is_none() {
+            return Err(refused("it is the root of everything"));
+        }
+        // Whoever works in the home directory does not want all of it kept.
+        let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+        if home.as_deref() == Some(&root) {
+            return Err(refused("it is a home directory"));
+        }
+        Ok(root)
+    }
+
+    /// Takes a snapshot. A restore that was interrupted is ended first.
+    pub fn take(&mut self, about: &About) -> Result<Taken, SnapshotError> {
+        self.take_unless(about, None)
+    }
+
+    /// Takes a snapshot, unless the directory is as it was in an earlier one, which is returned then.
+    pub fn take_since(&mut self, earlier: SnapshotId, about: &About) -> Result<Taken, SnapshotError> {
+        let directory = self.directory_of(earlier)?;
+        self.take_unless(about, Some((earlier, directory)))
+    }
+
+    fn take_unless(&mut self, about: &About, earlier: Option<(SnapshotId, ObjectId)>) -> Result<Taken, SnapshotError> {
+        let _lock = self.begin()?;
+        self.end_restore()?;
+        self.objects.consolidate()?;
+        if self.objects.size() > self.limits.store {
+            return Err(SnapshotError::StoreFull { bytes: self.limits.store });
+        }
+        let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let known = self.known();
+        let ground = Ground { root: &self.directory, path: &self.root, apart: &self.apart, limits: self.limits };
+        let walked = walk(&ground, &known)?;
+        let mut pack = Pack::default();
+        let is_earlier = |root: ObjectId| earlier.filter(|(_, directory)| *directory == root).map(|(id, _)| id);
+        if let Some(root) = known.root.filter(|_| walked.is_same()) {
+            if let Some(id) = is_earlier(root) {
+                let Walked { uncovered, unheeded, .. } = walked;
+                return Ok(Taken { id, files: known.len(), uncovered, unheeded });
+            }
+            let id = self.commit(&mut pack, root, about, moment.as_secs())?;
+            self.objects.add(if pack.is_empty() { Vec::new() } else { vec![pack.finish()?] })?;
+            let Walked { uncovered, unheeded, .. } = walked;
+            return Ok(Taken { id, files: known.len(), uncovered, unheeded });
+        }
+        let state = self.take_in(&mut pack, &known, walked)?;
+        let id = match is_earlier(state.root) {
+            Some(id) => id,
+            None => self.commit(&mut pack, state.root, about, moment.as_secs())?,
+        };
+        let mut packs = state.packs;
+        if !pack.is_empty() {
+            packs.push(pack.finish()?);
+        }
+        self.objects.add(packs)?;
+        self.keep(&state.known, &state.root, i64::try_from(moment.as_nanos()).unwrap_or(i64::MAX))?;
+        let State { known, uncovered, unheeded, .. } = state;
+        Ok(Taken { id, files: known.len(), uncovered, unheeded })
+    }
+
+    /// Returns what is known of the directory, as far as the store still holds it.
+    pub(crate) fn known(&self) -> Known {
+        let known = Known::load(&self.store.join("known"));
+        if known.root.is_some_and(|root| self.objects.has(&root)) { known } else { Known::default() }
+    }
+
+    /// Reads what changed and packs it.
+    fn take_in(&self, pack: &mut Pack, known: &Known, mut walked: Walked) -> Result<State, SnapshotError> {
+        let reader = Reader { root: &self.directory, objects: &self.objects, limit: self.limits.file };
+        let contents = reader.read(&walked.changed)?;
+        let mut now = Known::default();
+        let mut changes: Vec<Change> = Vec::new();
+        for (number, (path, kept)) in known.iter().enumerate() {
+            if walked.same.get(number).copied().unwrap_or_default() {
+                now.push(path, *kept);
+            } else {
+                changes.push((path.to_vec(), None));
+            }
+        }
+        for (number, kept) in contents.files {
+            let Some((path, _)) = walked.changed.get_mut(number) else { continue };
+            now.push(path, kept);
+            changes.push((std::mem::take(path), Some((kept.kind, kept.id))));
+        }
+        for (number, reason) in contents.unread {
+            let Some((path, _)) = walked.changed.get(number) else { continue };
+            walked.uncovered.push(Uncovered { path: path_of(path).to_owned(), reason });
+        }
+        // Of one path, what is gone comes before what is there.
+        changes.sort_by(|left, right| (&left.0, left.1.is_some()).cmp(&(&right.0, right.1.is_some())));
+        let mut trees = Trees { objects: &self.objects, pack, new: HashSet::new() };
+        let root = trees.apply(known.root, &changes, 0)?;
+        let root = root.map_or_else(|| trees.write(Entries::new()), Ok)?;
+        walked.uncovered.sort();
+        let Walked { uncovered, unheeded, .. } = walked;
+        Ok(State { known: now, root, packs: contents.packs, uncovered, unheeded })
+    }
+
+    fn keep(&self, known: &Known, root: &ObjectId, moment: i64) -> Result<(), SnapshotError> {
+        let (path, temporary) = (self.store.join("known"), self.store.join("known.new"));
+        let write = || {
+            let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+            file.write_all(&known.encode(root, moment))?;
+            fs::rename(&temporary, &path)
+        };
+        write().map_err(SnapshotError::io("write", &path))
+    }
+
+    fn commit(
+        &self,
+        pack: &mut Pack,
+        tree: ObjectId,
+        about: &About,
+        seconds: u64,
+    ) -> Result<SnapshotId, SnapshotError> {
+        let mut text = format!("tree {tree}\n");
+        about.parents.iter().for_each(|parent| text.push_str(&format!("parent {parent}\n")));
+        let who = format!("ramus <ramus@localhost> {seconds} +0000");
+        text.push_str(&format!("author {who}\ncommitter {who}\n\n{}\n", about.label));
+        let id = gix_object::compute_hash(HASH, Kind::Commit, text.as_bytes());
+        let id = id.map_err(|cause| SnapshotError::Hash { reason: cause.to_string() })?;
+        if !self.objects.has(&id) {
+            pack.add(Kind::Commit, id, text.as_bytes())?;
+        }
+        Ok(SnapshotId(id))
+    }
+
+    pub(crate) fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
+    pub(crate) fn directory(&self) -> &File {
+        &self.directory
+    }
+
+    pub(crate) fn store_path(&self) -> &Path {
+        &self.store
+    }
+
+    /// Waits until no other process changes the store, and takes in what they did.
+    pub(crate) fn begin(&self) -> Result<File, SnapshotError> {
+        let lock = self.lock()?;
+        self.objects.sweep()?;
+        self.objects.refresh()?;
+        Ok(lock)
+    }
+
+    fn lock(&self) -> Result<File, SnapshotError> {
+        let path = self.store.join("lock");
+        let lock = || {
+            let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
+            rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
+            Ok(file)
+        };
+        lock().map_err(SnapshotError::io("lock", &path))
+    }
+}
+
+/// The one path of something that may not be there yet.
+fn resolve(path: &Path) -> PathBuf {
+    let found = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let Some((above, real)) = found else { return path.to_owned() };
+    path.strip_prefix(above).map_or_else(|_| path.to_owned(), |rest| real.join(rest))
+}

@@ -1,0 +1,100 @@
+//! `diff`: what changed in the files.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ramus_snapshot::FileDiff;
+use serde_json::{Value, json};
+
+use crate::failure::Exit;
+use crate::invocation::Invocation;
+use crate::render::{Text, clean, json, quantity, style};
+
+const EXAMPLES: &str = "\
+Without a second snapshot, the files as they are now count; without any, what changed since the newest one is shown. A \
+snapshot is named by the start of its id, its entry, or its label.
+
+Examples:
+  ramus diff last
+  ramus diff last --stat
+  ramus diff last 3f2a 9c01 --path src";
+
+/// Show what changed between snapshots, or since one
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Diff {
+    /// The session
+    session: String,
+    /// The snapshot to start from
+    from: Option<String>,
+    /// The snapshot to end at
+    to: Option<String>,
+    /// Only how much changed, not what
+    #[arg(long, conflicts_with = "patch")]
+    stat: bool,
+    /// What changed, line by line; this is what is shown anyway
+    #[arg(long)]
+    patch: bool,
+    /// Only this file or directory, and what is beneath it
+    #[arg(long, value_name = "PATH")]
+    path: Vec<PathBuf>,
+}
+
+impl Diff {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let mut session = invocation.session(&self.session)?;
+        let (from, to) = (self.from.as_deref(), self.to.as_deref());
+        let diffs = invocation.engine.diff(&mut session, from, to, &self.path)?;
+        invocation.mention(&session)?;
+        let sum = |count: fn(&FileDiff) -> u64| diffs.iter().map(count).sum::<u64>();
+        let (additions, deletions) = (sum(|diff| diff.additions), sum(|diff| diff.deletions));
+        if invocation.screen.wants_json() {
+            let files: Vec<Value> = diffs.iter().map(|diff| self.to_json(diff)).collect();
+            let answer = json!({"additions": additions, "deletions": deletions, "files": diffs.len(), "diffs": files});
+            invocation.screen.json(json::members(answer))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::new();
+        for diff in &diffs {
+            if self.stat { stat(&mut text, diff) } else { patch(&mut text, diff) }
+        }
+        let files = quantity::count(diffs.len(), "file", "files");
+        text.styled(style::DIM, &format!("{files} changed, {additions} lines added, {deletions} removed")).end();
+        invocation.screen.text(&text)?;
+        Ok(Exit::Done)
+    }
+
+    fn to_json(&self, diff: &FileDiff) -> Value {
+        let mut value = json!({
+            "path": diff.path.to_string_lossy(),
+            "status": diff.status.as_str(),
+            "additions": diff.additions,
+            "deletions": diff.deletions,
+            "binary": diff.is_binary,
+            "from": diff.from.as_ref().map(|from| from.to_string_lossy()),
+        });
+        if let (false, Some(object)) = (self.stat, value.as_object_mut()) {
+            object.insert("diff".into(), diff.diff.clone().into());
+        }
+        value
+    }
+}
+
+fn stat(text: &mut Text, diff: &FileDiff) {
+    let counts = if diff.is_binary { "binary".to_owned() } else { format!("+{} -{}", diff.additions, diff.deletions) };
+    text.padded(style::DIM, diff.status.as_str(), 8).plain("  ").plain(&clean::one_line(&diff.path.to_string_lossy()));
+    text.styled(style::DIM, &format!("  {counts}")).end();
+}
+
+fn patch(text: &mut Text, diff: &FileDiff) {
+    for line in diff.diff.lines() {
+        let style = match line.as_bytes() {
+            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => style::BOLD,
+            [b'@', b'@', ..] => style::DIM,
+            [b'+', ..] => style::ADDED,
+            [b'-', ..] => style::REMOVED,
+            _ => style::NONE,
+        };
+        text.styled(style, &clean::one_line(line)).end();
+    }
+}

@@ -1,0 +1,137 @@
+//! `restore`: puts the files of a session's directory back.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ramus_engine::{RestoreOptions, RestoreReport};
+use ramus_snapshot::{Action, Conflict, Step};
+use serde_json::{Map, Value, json};
+
+use super::snapshot;
+use crate::failure::Exit;
+use crate::invocation::Invocation;
+use crate::render::{Text, clean, json, quantity, style};
+
+const EXAMPLES: &str = "\
+The conversation stays where it is. What is there now is kept in a snapshot first, so a restore can be taken back. A file \
+that you changed since is yours: it is listed as a conflict and left alone, unless --force is given or you keep it first \
+with `ramus snapshot`. Files that only you made are never touched.
+
+Examples:
+  ramus restore last 3f2a --dry-run
+  ramus restore last 3f2a
+  ramus restore last 3f2a --path src/main.rs --force";
+
+/// Put the files back to what a snapshot holds
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Restore {
+    /// The session
+    session: String,
+    /// The snapshot: the start of its id, its entry, or its label
+    snapshot: String,
+    /// Say what would happen, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Overwrite what you changed since
+    #[arg(long)]
+    force: bool,
+    /// Only this file or directory, and what is beneath it
+    #[arg(long, value_name = "PATH")]
+    path: Vec<PathBuf>,
+    /// Remove everything else too, whoever made it; only in a workspace that was made with `ramus workspace`
+    #[arg(long, conflicts_with_all = ["force", "path"])]
+    clean: bool,
+}
+
+impl Restore {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let mut session = invocation.session(&self.session)?;
+        let target = invocation.engine.find_snapshot(&session, &self.snapshot)?;
+        let options = RestoreOptions { dry_run: self.dry_run, force: self.force, only: self.path.clone() };
+        let report = match self.clean {
+            true => invocation.engine.reset_workspace(&mut session, &target, self.dry_run)?,
+            false => invocation.engine.restore(&mut session, &target, &options)?,
+        };
+        invocation.finish(&mut session)?;
+        let carried = Carried { report: &report, force: self.force };
+        if invocation.screen.wants_json() {
+            let mut answer = carried.to_json();
+            answer.insert("snapshot".into(), snapshot::to_json(&target));
+            answer.insert("leaf".into(), json!(session.leaf().as_ref().map(|leaf| leaf.as_str())));
+            invocation.screen.json(json::members(Value::Object(answer)))?;
+        } else {
+            invocation.screen.text(&carried.to_text())?;
+        }
+        Ok(exit(&report))
+    }
+}
+
+/// What became of files, for every command that puts some back.
+pub(super) struct Carried<'r> {
+    pub(super) report: &'r RestoreReport,
+    pub(super) force: bool,
+}
+
+impl Carried<'_> {
+    pub(super) fn to_json(&self) -> Map<String, Value> {
+        let steps: Vec<Value> = self.report.plan.steps.iter().map(to_json).collect();
+        let kept: Vec<_> = self.report.restored.kept.iter().map(|path| path.to_string_lossy()).collect();
+        json::members(json!({
+            "plan": steps,
+            "applied": self.report.safety.is_some(),
+            "kept": kept,
+            "safety_snapshot": self.report.safety.as_ref().map(|safety| safety.id()),
+        }))
+    }
+
+    pub(super) fn to_text(&self) -> Text {
+        let mut text = Text::new();
+        for step in &self.report.plan.steps {
+            let note = match step.conflict {
+                None => "",
+                Some(Conflict::Changed) if self.force => "  (was changed since)",
+                Some(Conflict::Changed) => "  conflict: it was changed since; --force overwrites it",
+                Some(Conflict::Uncovered) => "  conflict: something is there that snapshots do not cover",
+                Some(Conflict::Forbidden) => "  refused: it is no name that may be written",
+            };
+            text.padded(style::BOLD, action(step.action), 9).plain("  ");
+            text.plain(&clean::one_line(&step.path.to_string_lossy())).styled(style::DIM, note).end();
+        }
+        let count = |count: usize| quantity::count(count, "file", "files");
+        let end = match &self.report.safety {
+            None if self.report.plan.steps.is_empty() => "nothing to restore: the files are as they were".to_owned(),
+            None => format!("{} would change", count(self.report.plan.steps.len())),
+            Some(safety) => {
+                let restored = &self.report.restored;
+                let kept = restored.kept.len();
+                let left = if kept > 0 { format!(", {} left alone", count(kept)) } else { String::new() };
+                format!("{} restored{left}; what was there is kept as {}", count(restored.done.len()), safety.id())
+            }
+        };
+        text.plain(&end).end();
+        text
+    }
+}
+
+/// Files that were left alone make it partial.
+pub(super) fn exit(report: &RestoreReport) -> Exit {
+    if report.safety.is_some() && !report.restored.kept.is_empty() { Exit::Partial } else { Exit::Done }
+}
+
+fn action(action: Action) -> &'static str {
+    match action {
+        Action::Create => "create",
+        Action::Overwrite => "overwrite",
+        Action::Delete => "delete",
+    }
+}
+
+fn to_json(step: &Step) -> Value {
+    let conflict = step.conflict.map(|conflict| match conflict {
+        Conflict::Changed => "changed",
+        Conflict::Uncovered => "uncovered",
+        Conflict::Forbidden => "forbidden",
+    });
+    json!({"path": step.path.to_string_lossy(), "action": action(step.action), "conflict": conflict})
+}

@@ -1,0 +1,110 @@
+//! `snapshot`, `snapshots`: keeps the files of a session's directory, and lists what is kept.
+
+use clap::Args;
+use ramus_engine::SnapshotEntry;
+use serde_json::{Value, json};
+
+use crate::failure::Exit;
+use crate::invocation::Invocation;
+use crate::render::{Text, clean, json, quantity, style};
+
+const EXAMPLES: &str = "\
+A snapshot holds every file of the session's directory that ignore files do not leave out; what it does not cover (files \
+over 8 MB, sockets and the like) is told. Your own repository is never touched, and git need not be installed.
+
+Examples:
+  ramus snapshot last --label \"before the refactoring\"
+  ramus snapshots last
+  ramus diff last
+  ramus restore last \"before the refactoring\" --dry-run";
+
+/// Keep the files of a session's directory as they are now
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Snapshot {
+    /// The session
+    session: String,
+    /// What to call it
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+}
+
+impl Snapshot {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let mut session = invocation.session(&self.session)?;
+        let taken = invocation.engine.snapshot(&mut session, self.label.as_deref())?;
+        invocation.finish(&mut session)?;
+        if invocation.screen.wants_json() {
+            let uncovered: Vec<Value> = taken
+                .uncovered
+                .iter()
+                .map(|one| json!({"path": one.path.to_string_lossy(), "reason": one.reason}))
+                .collect();
+            let answer = json!({"snapshot": to_json(&taken.snapshot), "not_covered": uncovered});
+            invocation.screen.json(json::members(answer))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::new();
+        line(&mut text, &taken.snapshot);
+        for one in &taken.uncovered {
+            text.plain("not covered: ")
+                .plain(&clean::one_line(&one.path.to_string_lossy()))
+                .plain(": ")
+                .plain(one.reason);
+            text.end();
+        }
+        invocation.screen.text(&text)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// List what is kept of a session's directory
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Snapshots {
+    /// The session
+    session: String,
+    /// Only those that the conversation stands on now
+    #[arg(long)]
+    lineage: bool,
+}
+
+impl Snapshots {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let session = invocation.session(&self.session)?;
+        let mut all = invocation.engine.snapshots(&session)?;
+        all.retain(|one| one.is_on_path || !self.lineage);
+        if invocation.screen.wants_json() {
+            let all: Vec<Value> = all.iter().map(to_json).collect();
+            invocation.screen.json(json::members(json!({"snapshots": all})))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::new();
+        all.iter().for_each(|one| line(&mut text, one));
+        if all.is_empty() {
+            text.plain("there are no snapshots").end();
+        }
+        invocation.screen.text(&text)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// A snapshot as every command prints it.
+pub(super) fn to_json(snapshot: &SnapshotEntry) -> Value {
+    json!({
+        "id": snapshot.id(),
+        "commit": snapshot.commit.to_string(),
+        "label": snapshot.label,
+        "entry": snapshot.entry.as_str(),
+        "files": snapshot.files,
+        "created": snapshot.created,
+        "cause": snapshot.cause.as_str(),
+        "ancestor_of_current": snapshot.is_on_path,
+    })
+}
+
+fn line(text: &mut Text, snapshot: &SnapshotEntry) {
+    let files = quantity::count(usize::try_from(snapshot.files).unwrap_or(usize::MAX), "file", "files");
+    text.styled(style::ID, &snapshot.id()).plain("  ").plain(&clean::one_line(&snapshot.label));
+    text.styled(style::DIM, &format!("  {files}, {}", snapshot.created)).end();
+}

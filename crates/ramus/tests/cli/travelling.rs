@@ -1,0 +1,213 @@
+//! Files through time as a person and a script see them: snapshots of turns, differences, going back and forward.
+
+use serde_json::{Value, json};
+
+use crate::turns::{events, world};
+use crate::world::World;
+
+/// Runs a turn that makes these calls and says it is done; returns its last event.
+fn turn(world: &World, prompt: &str, calls: &[(&str, Value)], arguments: &[&str]) -> Value {
+    let call = |(name, arguments): &(&str, Value)| json!({"steps": [{"call": {"name": name, "arguments": arguments}}]});
+    let mut answers: Vec<Value> = calls.iter().map(call).collect();
+    answers.push(json!({"steps": [{"text": "Done."}]}));
+    let script = world.path("user").join("script.toml");
+    std::fs::write(&script, toml::to_string(&json!({"answers": answers})).unwrap()).unwrap();
+    let common = ["run", prompt, "--script", script.to_str().unwrap(), "--json", "--permission", "all=allow"];
+    let ran = world.run(&[&common, arguments].concat());
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let mut events = events(&ran.stdout);
+    let end = events.pop().unwrap();
+    // What changed is told as an event, too.
+    let told = events.iter().find(|event| event["type"] == "session.diff");
+    assert_eq!(told.map_or(0, |told| told["diff"].as_array().unwrap().len()), end["summary"]["files"]);
+    end
+}
+
+fn write(path: &str, text: &str) -> (&'static str, Value) {
+    ("write", json!({"path": path, "content": text}))
+}
+
+fn read(world: &World, path: &str) -> Option<String> {
+    std::fs::read_to_string(world.path("project").join(path)).ok()
+}
+
+/// Two turns of one session: its name, and how they ended.
+fn two_turns(world: &World) -> (String, Value, Value) {
+    let first = turn(world, "write a poem", &[write("poem.txt", "roses\nviolets\n")], &[]);
+    let session = first["session"].as_str().unwrap().to_owned();
+    let edit = ("edit", json!({"path": "poem.txt", "old": "violets", "new": "tulips"}));
+    let look = ("read", json!({"path": "poem.txt"}));
+    let second = turn(world, "other flowers", &[look, edit, write("more/a.txt", "a\n")], &["-s", &session]);
+    (session, first, second)
+}
+
+#[test]
+fn a_turn_ends_with_its_snapshot_and_what_it_changed() {
+    let world = world();
+    let (session, first, second) = two_turns(&world);
+    assert_eq!(first["summary"], json!({"additions": 2, "deletions": 0, "files": 1}));
+    assert_eq!(second["summary"], json!({"additions": 2, "deletions": 1, "files": 2}));
+    assert_eq!((&first["commit"], &first["dirty"]), (&Value::Null, &Value::Null));
+    let listed = world.json(&["snapshots", &session]);
+    let listed = listed["snapshots"].as_array().unwrap();
+    let names: Vec<_> = listed.iter().map(|one| (one["id"].clone(), one["label"].as_str().unwrap())).collect();
+    assert_eq!(
+        names,
+        [(second["snapshot"].clone(), "After: other flowers"), (first["snapshot"].clone(), "After: write a poem")]
+    );
+    assert!(listed.iter().all(|one| one["cause"] == "turn" && one["commit"].as_str().unwrap().len() == 40));
+    let shown = world.json(&["show", &session]);
+    assert_eq!(shown["session"]["summary"], json!({"additions": 4, "deletions": 1, "files": 2}));
+    assert_eq!(shown["session"]["latest_snapshot"], second["snapshot"]);
+    let listed = &world.json(&["list"])["sessions"][0];
+    assert_eq!((&listed["summary"], &listed["revert"]), (&shown["session"]["summary"], &Value::Null));
+    let changed: Vec<&Value> = shown["messages"].as_array().unwrap().iter().map(|one| &one["changed"]).collect();
+    assert_eq!(changed.iter().filter(|changed| !changed.is_null()).count(), 3);
+    let text = world.ok(&["show", &session]);
+    assert!(text.contains("±1 file +1 −1") && text.contains("±2 files +4 −1"), "{text}");
+}
+
+#[test]
+fn what_changed_between_snapshots_is_shown() {
+    let world = world();
+    let (session, first, second) = two_turns(&world);
+    let (first, second) = (first["snapshot"].as_str().unwrap(), second["snapshot"].as_str().unwrap());
+    let diff = world.json(&["diff", &session, first, second]);
+    assert_eq!((&diff["additions"], &diff["deletions"], &diff["files"]), (&json!(2), &json!(1), &json!(2)));
+    let statuses: Vec<_> = diff["diffs"].as_array().unwrap().iter().map(|one| (&one["path"], &one["status"])).collect();
+    assert_eq!(statuses, [(&json!("more/a.txt"), &json!("added")), (&json!("poem.txt"), &json!("modified"))]);
+    assert!(diff["diffs"][1]["diff"].as_str().unwrap().contains("-violets\n+tulips\n"));
+    let stat = world.ok(&["diff", &session, first, second, "--stat"]);
+    assert_eq!(stat.lines().last().unwrap(), "2 files changed, 2 lines added, 1 removed");
+    let coloured = world.ok(&["diff", &session, first, "--path", "poem.txt", "--color", "always"]);
+    assert!(coloured.contains("\u{1b}[32m+tulips") && !coloured.contains("more/a.txt"), "{coloured}");
+    for unknown in ["beef", "0000000000000000000000000000000000000000"] {
+        let ran = world.run(&["restore", &session, unknown, "--json"]);
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        assert!(ran.stderr.contains("not-found"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_revert_hides_and_undoes_and_can_be_taken_back() {
+    let world = world();
+    let (session, first, _) = two_turns(&world);
+    let entry = first["entry"].as_str().unwrap();
+    let target = format!("{session}@{entry}");
+    let before = world.json(&["show", &session]);
+    let dry = world.json(&["revert", &target, "--dry-run"]);
+    assert_eq!((&dry["applied"], &dry["safety_snapshot"]), (&json!(false), &Value::Null));
+    let plan = json!([
+        {"path": "more/a.txt", "action": "delete", "conflict": null},
+        {"path": "poem.txt", "action": "overwrite", "conflict": null},
+    ]);
+    assert_eq!(dry["plan"], plan);
+    assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\ntulips\n"));
+    let done = world.json(&["revert", &target]);
+    assert_eq!((&done["plan"], &done["applied"], &done["leaf"]), (&plan, &json!(true), &json!(entry)));
+    assert!(done["safety_snapshot"].is_string());
+    assert_eq!((read(&world, "poem.txt").as_deref(), read(&world, "more/a.txt")), (Some("roses\nviolets\n"), None));
+    let shown = world.json(&["show", &session]);
+    let last = shown["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["role"], &last["text"]), (&json!("system"), &json!(format!("Reverted to {entry}"))));
+    let revert = &shown["session"]["revert"];
+    assert_eq!(
+        (&revert["message"], &revert["part"], &revert["snapshot"]),
+        (&json!(entry), &Value::Null, &first["snapshot"])
+    );
+    assert!(revert["diff"].as_str().unwrap().contains("+violets") && revert["time"].is_string());
+    assert_eq!(&world.json(&["list"])["sessions"][0]["revert"], revert);
+    assert_eq!(shown["session"]["summary"], json!({"additions": 2, "deletions": 0, "files": 1}));
+    assert!(!world.ok(&["context", &session, "--dialect", "provider", "--json"]).contains("Reverted to"));
+    let back = world.json(&["unrevert", &session]);
+    assert_eq!((&back["applied"], &back["leaf"]), (&json!(true), &before["session"]["leaf"]));
+    let after = world.json(&["show", &session]);
+    assert_eq!((&after["messages"], &after["session"]["revert"]), (&before["messages"], &Value::Null));
+    assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\ntulips\n"));
+    let again = world.run(&["unrevert", &session]);
+    assert!(again.code == 4 && again.stderr.contains("no revert to take back"), "{}", again.stderr);
+}
+
+#[test]
+fn what_a_person_changed_stays_unless_forced() {
+    let world = world();
+    let (session, first, _) = two_turns(&world);
+    world.file("poem.txt", "mine\n");
+    world.file("notes.txt", "mine\n");
+    let target = format!("{session}@{}", first["entry"].as_str().unwrap());
+    let ran = world.run(&["revert", &target]);
+    assert_eq!(ran.code, 5, "{}", ran.stderr);
+    assert!(ran.stdout.contains("overwrite  poem.txt  conflict: it was changed since"), "{}", ran.stdout);
+    assert_eq!(
+        (read(&world, "poem.txt").as_deref(), read(&world, "notes.txt").as_deref()),
+        (Some("mine\n"), Some("mine\n"))
+    );
+    let snapshot = first["snapshot"].as_str().unwrap();
+    let restored = world.json_of(&["restore", &session, snapshot]);
+    assert_eq!(restored["kept"], json!(["poem.txt"]));
+    world.json(&["restore", &session, snapshot, "--path", "poem.txt", "--force"]);
+    assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\nviolets\n"));
+    assert_eq!(read(&world, "notes.txt").as_deref(), Some("mine\n"));
+}
+
+#[test]
+fn a_setting_turns_snapshots_off_and_a_home_directory_has_none() {
+    let world = world();
+    std::fs::write(world.path("home").join("config.toml"), "snapshots = false\n").unwrap();
+    let end = turn(&world, "write", &[write("a.txt", "a\n")], &[]);
+    assert_eq!((&end["snapshot"], &end["summary"]["files"]), (&Value::Null, &json!(0)));
+    assert!(!world.path("home/snapshots").exists());
+    let world = crate::turns::world();
+    let at_home = world.path("project").display().to_string();
+    let world = world.with("HOME", &at_home);
+    let end = turn(&world, "write", &[write("a.txt", "a\n")], &[]);
+    assert_eq!((&end["snapshot"], &end["finish_reason"]), (&Value::Null, &json!("stop")));
+    assert_eq!(read(&world, "a.txt").as_deref(), Some("a\n"));
+}
+
+#[test]
+fn a_chat_goes_back_with_the_files() {
+    let world = world();
+    let answers = json!({"answers": [
+        {"steps": [{"call": {"name": "write", "arguments": {"path": "a.txt", "content": "1\n"}}}]},
+        {"steps": [{"text": "One."}]},
+        {"steps": [{"call": {"name": "write", "arguments": {"path": "a.txt", "content": "2\n"}}}]},
+        {"steps": [{"text": "Two."}]},
+    ]});
+    let script = world.path("user").join("script.toml");
+    std::fs::write(&script, toml::to_string(&answers).unwrap()).unwrap();
+    let script = script.to_str().unwrap();
+    let chat = |input: &str| world.run_with(input, &["chat", "--script", script, "--permission", "all=allow"]);
+    let ran = chat("one\ntwo\n/diff After: one\n/undo\n");
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("-1\n+2\n"), "{}", ran.stdout);
+    assert_eq!(read(&world, "a.txt").as_deref(), Some("1\n"));
+    let ran = world.run_with("/redo\n", &["chat", "-c", "--script", script]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(read(&world, "a.txt").as_deref(), Some("2\n"));
+}
+
+#[test]
+fn a_session_gets_a_workspace_of_its_own() {
+    let world = world();
+    let session = world.session();
+    let storage = world.path("storage").display().to_string();
+    let made = &world.json(&["workspace", &session, "--make", &storage])["workspace"];
+    assert_eq!((&made["id"], &made["owned"], &made["dirty"]), (&json!(session), &json!(true), &json!(false)));
+    let root = made["root"].as_str().unwrap().to_owned();
+    assert_eq!(root, format!("{storage}/{session}"));
+    let end = turn(
+        &world,
+        "fill it",
+        &[write("mnt/a.txt", "a\n"), ("bash", json!({"command": "echo b > output/b.txt"}))],
+        &["-s", &session],
+    );
+    assert_eq!(end["summary"], json!({"additions": 2, "deletions": 0, "files": 2}));
+    let refused = world.run(&["restore", &session, "Initial workspace state", "--clean", "--force"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    let reset = world.json(&["restore", &session, "Initial workspace state", "--clean"]);
+    assert_eq!((reset["plan"].as_array().unwrap().len(), &reset["applied"]), (2, &json!(true)));
+    let root = std::path::Path::new(&root);
+    assert!(root.join("mnt").is_dir() && root.join("output").is_dir() && !root.join("mnt/a.txt").exists());
+    assert!(world.ok(&["workspace", &session]).contains(&format!("/mnt/{session}/output")));
+}
