@@ -8,7 +8,7 @@ use crate::blob::{self, Restore};
 use crate::context::{self, provider};
 use crate::json::Raw;
 use crate::log::{Depth, Lines as _, Log};
-use crate::search::{Document, Matcher, Prefilter, Query, Reading, Snippet, Splitter, Streams};
+use crate::search::{Document, Matcher, Prefilter, Query, QueryError, Reading, Snippet, Splitter, Streams};
 use crate::tree::{Scope, Tree};
 use crate::{Draft, EntryId, migrate, resolve, tokens};
 
@@ -50,7 +50,9 @@ fn searching(bytes: &[u8]) {
     document.index(&mut Splitter::default(), &mut streams);
     for (typing, asked) in [(false, &*text), (true, &*text), (false, document.text())] {
         let Ok(query) = Query::parse(asked, Reading { now: 0, typing }) else { continue };
-        check(Query::parse(&query.to_string(), Reading::default()).is_ok(), "a query is not understood twice");
+        // Quotes that nobody typed may make it too long.
+        let again = Query::parse(&query.to_string(), Reading::default());
+        check(matches!(again, Ok(_) | Err(QueryError::TooLong(_))), "a query is not understood twice");
         let mut matcher = Matcher::new(&query);
         let (holds, tally) = matcher.judge(&document);
         let words = [&streams.words, &streams.parts, &streams.paths].map(|stream| stream.split(' ').count() - 1);
