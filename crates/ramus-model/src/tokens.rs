@@ -4,6 +4,7 @@ use crate::context::provider::Outgoing;
 use crate::context::{Context, Item, body, render};
 use crate::id::Seq;
 use crate::json::{Shape, Tape};
+use crate::kind::Role;
 use crate::log::{Lines, Log};
 use crate::message::{Message, Part, Usage};
 
@@ -124,7 +125,12 @@ fn reports<L: Lines + ?Sized>(
     counter: &dyn Counter,
 ) -> Result<Vec<Report>, L::Error> {
     let mut reports: Vec<Report> = Vec::new();
+    let is_answer = |item: &Item| log.record(item.seq()).is_some_and(|record| record.role == Role::Assistant);
     for item in context.items.iter().rev().take_while(|item| is_behind(item.seq(), context.compacted_by)) {
+        // Only answers come with reports, and what stands behind the last one is counted elsewhere.
+        if reports.is_empty() && !is_answer(item) {
+            continue;
+        }
         let message = decode(log, *item, lines)?;
         if let Some(usage) = usable_report(&message) {
             if reports.len() == REPORTS {
