@@ -16,11 +16,6 @@ use crate::workspace::TURN;
 /// That a call starts. Without a result behind it, it may or may not have taken effect.
 pub(super) const STARTED: &str = "ramus.started";
 
-/// Says whether entries of this custom type only record what a turn did, for whoever goes on with it.
-pub fn keeps_book(custom_type: &str) -> bool {
-    custom_type == STARTED || custom_type.strip_prefix("ramus.") == Some(TURN)
-}
-
 impl Running<'_> {
     /// Stores something and returns where it is; none when there was nothing worth storing.
     pub(super) fn store(&mut self, what: Store) -> Result<Option<Seq>, EngineError> {

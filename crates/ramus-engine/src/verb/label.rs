@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::run::told;
 use crate::session::Session;
 use crate::verb::append::{Cursor, Written};
 use crate::verb::branch::branch_target;
@@ -12,8 +13,9 @@ use crate::verb::branch::branch_target;
 const MAX_LABEL: usize = 200;
 
 impl Engine {
-    /// Names an entry, or takes its name away.
+    /// Names an entry, or takes its name away. What only keeps book of a turn is not named, but the entry it follows.
     pub fn label(&self, session: &mut Session, target: Seq, name: Option<&str>) -> Result<Written, EngineError> {
+        let target = if name.is_some() { told(session, target) } else { target };
         let id = branch_target(session, target)?;
         let mut members = vec![("targetId", Value::from(id.as_str()))];
         if let Some(name) = name {
