@@ -184,6 +184,9 @@ impl Engine {
     ) -> Result<TurnResult, EngineError> {
         self.make_writable(session)?;
         let _lease = self.store.lease(session.location(), self.now())?;
+        if let Err(error) = self.end_travel(session) {
+            session.notices.push(format!("a restore that was interrupted could not be ended: {error}"));
+        }
         let name = crate::verb::create::new_entry_id(|id| session.log().seq_of(id).is_some()).to_string();
         let (prompt, limits) = (run.prompt.take(), run.limits);
         run.asker = tell::asker(run.asker, inbox.clone());

@@ -40,6 +40,8 @@ pub struct Session {
     pub(crate) unconfirmed: bool,
     /// Whether someone looked for what an interrupted turn left.
     pub(crate) looked_for_journal: bool,
+    /// Whether a restore that was interrupted was looked for.
+    pub(crate) looked_for_intent: bool,
     /// Open as long as something may be appended.
     writer: Option<Box<dyn LogWriter>>,
 }
@@ -55,6 +57,7 @@ impl Session {
             wrote: false,
             unconfirmed: false,
             looked_for_journal: false,
+            looked_for_intent: false,
             ahead: ReadAhead::default(),
             recovered: Vec::new(),
             notices: Vec::new(),

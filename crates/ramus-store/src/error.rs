@@ -55,8 +55,8 @@ pub enum StoreError {
         /// How long was waited.
         seconds: u64,
     },
-    /// A file that may refer to blobs cannot be read, so nothing may be removed.
-    #[error("cannot tell which blobs {} needs; nothing was removed", path.display())]
+    /// A file that may refer to blobs or snapshots cannot be read, so nothing may be removed.
+    #[error("cannot tell which blobs and snapshots {} needs; nothing was removed", path.display())]
     Unmarked {
         /// The path.
         path: PathBuf,

@@ -286,14 +286,21 @@ impl LogStore for JsonlStore {
         let path = path_of(at)?;
         let gate = self.gate(at)?;
         let _held = gate.hold()?;
-        if !dry_run {
-            self.discard(at)?;
-        }
-        let journal = self.delete_journal(at, dry_run)?;
+        let beside =
+            [self.delete_sidecar(at, dry_run)?, self.delete_journal(at, dry_run)?, self.delete_damage(at, dry_run)?];
         let mut removed = self.delete_files(path, dry_run)?;
-        removed.files.extend(journal.files);
-        removed.bytes += journal.bytes;
+        for part in beside {
+            removed.take_in(part);
+        }
         Ok(removed)
+    }
+
+    fn look_through(&self, without: &[&Location], take: &mut dyn FnMut(&[u8])) -> Result<(), StoreError> {
+        let mut gone = Vec::new();
+        for location in without {
+            gone.extend(self.delete_files(path_of(location)?, true)?.files);
+        }
+        self.read_everything(&|path| gone.iter().any(|gone| gone == path), take)
     }
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {

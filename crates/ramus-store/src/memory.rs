@@ -1,6 +1,6 @@
 //! A home in memory: the same promises, except surviving the process.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use ramus_model::blob::References;
 use ramus_model::{Blob, BlobHash, SessionId};
 
 use crate::base::{Bases, Guard};
-use crate::blobs::{BlobHold, BlobStore, Collected, Collection};
+use crate::blobs::{BlobHold, BlobStore, Collected, Collection, Tally};
 use crate::breadcrumb::{Breadcrumb, Breadcrumbs, Terminal};
 use crate::error::StoreError;
 use crate::fs::Hold;
@@ -265,6 +265,24 @@ impl BlobStore for MemoryStore {
             stays || collection.dry_run
         });
         Ok(collected)
+    }
+
+    fn remove_unneeded(&self, some: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
+        let mut references = References::default();
+        self.look_through(&[], &mut |chunk| references.feed_or_end(chunk))?;
+        let mut home = self.home();
+        if home.holds > 0 {
+            return Err(StoreError::Collecting { seconds: 0 });
+        }
+        let mut gone = Tally::default();
+        for hash in some.iter().filter(|hash| !references.contains(**hash)) {
+            home.blobs.remove(hash).into_iter().for_each(|bytes| gone.add(bytes.len() as u64));
+        }
+        Ok(gone)
+    }
+
+    fn blob_size(&self, hash: BlobHash) -> Result<Option<u64>, StoreError> {
+        Ok(self.home().blobs.get(&hash).map(|bytes| bytes.len() as u64))
     }
 }
 

@@ -77,6 +77,14 @@ pub struct Removed {
     pub bytes: u64,
 }
 
+impl Removed {
+    /// Adds what else was removed.
+    pub fn take_in(&mut self, other: Self) {
+        self.files.extend(other.files);
+        self.bytes += other.bytes;
+    }
+}
+
 /// Which incarnation of a log: appending keeps it, replacing the log changes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Incarnation(pub u128);
@@ -209,6 +217,19 @@ pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
 
     /// Removes a log and the old files that were kept beside it. With `dry_run`, says what would go.
     fn delete(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError>;
+
+    /// Reads everything in this home that may hold a line of a log, whole or damaged, in chunks; an empty one ends a file.
+    /// Those of some logs are left out, as if they were deleted. Fails when anything else cannot be read: whoever looks for
+    /// what nothing names must not miss a name.
+    fn look_through(&self, without: &[&Location], take: &mut dyn FnMut(&[u8])) -> Result<(), StoreError> {
+        for location in self.list()?.into_iter().chain(self.bases()?).filter(|one| !without.contains(&one)) {
+            match self.read(&location, 0, &mut |chunk| take(chunk)) {
+                Ok(_) | Err(StoreError::NotFound { .. }) => take(&[]),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
 
     /// Lists all logs of this home without opening them.
     fn list(&self) -> Result<Vec<Location>, StoreError>;

@@ -70,6 +70,7 @@ impl Engine {
         }
         self.make_writable(session)?;
         self.keep_what_was_left(session);
+        self.end_what_was_interrupted(session);
         let mut blobs = Vec::new();
         let mut smaller = Vec::with_capacity(requests.len());
         for (drafts, cursor) in requests {

@@ -10,7 +10,7 @@ use ramus_model::json::Raw;
 use ramus_model::{Body, Draft, EntryId, Kind, Marker, Parent, Seq};
 use ramus_snapshot::{Action, Conflict, Plan, SnapshotId, Snapshots};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::verb::append::Cursor;
 use crate::verb::branch::branch_target;
 use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, towards};
-use crate::verb::snapshot::look;
+use crate::verb::snapshot::{SnapshotEntry, look};
 use crate::workspace::{Blame, SNAPSHOT, Timeline, Touched, short};
 
 /// How much of a difference is kept beside a revert.
@@ -74,6 +74,7 @@ impl Engine {
         options: &RestoreOptions,
     ) -> Result<RevertReport, EngineError> {
         let _lease = self.store.lease(session.location(), self.now())?;
+        self.end_travel(session)?;
         let id = branch_target(session, target)?;
         let end = session.notes_behind(target)?.last().map_or(target, |(seq, _)| *seq);
         let timeline = Timeline::of(session)?;
@@ -85,28 +86,23 @@ impl Engine {
             let files = RestoreReport { plan: way.plan, ..RestoreReport::default() };
             return Ok(RevertReport { files, leaf: id, is_done: false });
         }
-        let snapshot = timeline.state_at(end).map(short);
-        let mut done = self.carry_out(session, way, options.force, &format!("the files of {id}"))?;
-        let safety = done.files.safety.as_ref();
         // Going back twice and forward once leads to where it began.
         let (left, since, kept) = match earlier {
             Some(first) => (Some(first.left), first.since, first.mark.safety_snapshot),
             None => (left.map(|left| left.to_string()), String::new(), None),
         };
-        let since =
-            if since.is_empty() { safety.map(|safety| safety.entry.to_string()).unwrap_or_default() } else { since };
         let data = json!({
             "op": "revert", "client": self.client, "target": id.as_str(), "left": left, "since": since,
-            "snapshot": snapshot, "safety_snapshot": kept.or(safety.map(|safety| safety.id())), "diff": done.diff,
+            "snapshot": timeline.state_at(end).map(short), "safety_snapshot": kept,
         });
-        done.drafts.push(pointer(data, &id));
-        self.append(session, &done.drafts, &Cursor::Leaf)?;
-        Ok(RevertReport { files: done.files, leaf: id, is_done: true })
+        let files = self.carry_out(session, way, options.force, &format!("the files of {id}"), data)?;
+        Ok(RevertReport { files, leaf: id, is_done: true })
     }
 
     /// Takes a revert back: files and leaf are as they were. It fails when something was said since.
     pub fn unrevert(&self, session: &mut Session, options: &RestoreOptions) -> Result<RevertReport, EngineError> {
         let _lease = self.store.lease(session.location(), self.now())?;
+        self.end_travel(session)?;
         let none = || {
             EngineError::Conflict("there is no revert to take back: none was made, or something was said since".into())
         };
@@ -122,11 +118,9 @@ impl Engine {
             let files = RestoreReport { plan: way.plan, ..RestoreReport::default() };
             return Ok(RevertReport { files, leaf: id, is_done: false });
         }
-        let mut done = self.carry_out(session, way, options.force, "what a revert undid")?;
         let data = json!({"op": "unrevert", "client": self.client, "target": id.as_str()});
-        done.drafts.push(pointer(data, &id));
-        self.append(session, &done.drafts, &Cursor::Leaf)?;
-        Ok(RevertReport { files: done.files, leaf: id, is_done: true })
+        let files = self.carry_out(session, way, options.force, "what a revert undid", data)?;
+        Ok(RevertReport { files, leaf: id, is_done: true })
     }
 
     /// Plans to undo what ramus and its agents changed behind an entry.
@@ -150,19 +144,49 @@ impl Engine {
         Ok(Way { plan, store: Some(store) })
     }
 
-    fn carry_out(&self, session: &mut Session, way: Way, force: bool, what: &str) -> Result<Done, EngineError> {
+    /// Goes a way back and moves the leaf. Whoever is interrupted after the first file leaves enough to end both.
+    fn carry_out(
+        &self,
+        session: &mut Session,
+        way: Way,
+        force: bool,
+        what: &str,
+        data: Value,
+    ) -> Result<RestoreReport, EngineError> {
         let Way { plan, store } = way;
         let Some(mut store) = store.filter(|_| !plan.steps.is_empty()) else {
-            return Ok(Done { files: RestoreReport { plan, ..RestoreReport::default() }, ..Done::default() });
+            self.append(session, &[pointer(data)?], &Cursor::Leaf)?;
+            return Ok(RestoreReport { plan, ..RestoreReport::default() });
         };
-        let Applied { safety, restored, draft, now } = self.apply(session, &mut store, &plan, force, what)?;
-        let diffs = store.diff(safety.commit, now, &[])?;
-        let mut diff: String = diffs.into_iter().map(|file| file.diff).collect();
-        if diff.len() > DIFF {
-            diff.truncate(diff.floor_char_boundary(DIFF));
-        }
-        Ok(Done { files: RestoreReport { plan, safety: Some(safety), restored }, drafts: vec![draft], diff })
+        let applied = self.apply(session, &mut store, (&plan, force), what, Some(&data))?;
+        let Applied { safety, restored, draft, now } = applied;
+        let pointer = pointer(completed(data, &store, &safety, now)?)?;
+        self.append(session, &[draft, pointer], &Cursor::Leaf)?;
+        Ok(RestoreReport { plan, safety: Some(safety), restored, ..RestoreReport::default() })
     }
+}
+
+/// Adds to what a pointer says what is known only when files were restored.
+pub(crate) fn completed(
+    mut data: Value,
+    store: &Snapshots,
+    safety: &SnapshotEntry,
+    now: SnapshotId,
+) -> Result<Value, EngineError> {
+    let is_revert = data.get("op").and_then(Value::as_str) == Some("revert");
+    let Some(object) = data.as_object_mut().filter(|_| is_revert) else { return Ok(data) };
+    let mut diff: String = store.diff(safety.commit, now, &[])?.into_iter().map(|file| file.diff).collect();
+    if diff.len() > DIFF {
+        diff.truncate(diff.floor_char_boundary(DIFF));
+    }
+    object.insert("diff".into(), diff.into());
+    let mut fill = |name: &str, value: String| {
+        let is_empty = object.get(name).is_none_or(|old| old.is_null() || old.as_str() == Some(""));
+        is_empty.then(|| object.insert(name.to_owned(), value.into()));
+    };
+    fill("since", safety.entry.to_string());
+    fill("safety_snapshot", safety.id());
+    Ok(data)
 }
 
 /// A way back that was found.
@@ -170,15 +194,6 @@ impl Engine {
 struct Way {
     plan: Plan,
     store: Option<Snapshots>,
-}
-
-/// A way back that was gone.
-#[derive(Default)]
-struct Done {
-    files: RestoreReport,
-    /// What must be noted.
-    drafts: Vec<Draft>,
-    diff: String,
 }
 
 /// Every path goes back to what it was before ramus first touched it.
@@ -203,8 +218,11 @@ fn undoing(store: &Snapshots, touched: &Touched, current: SnapshotId) -> Result<
     Ok(plan)
 }
 
-fn pointer(data: serde_json::Value, target: &EntryId) -> Draft {
-    Draft::new(Body::ramus("leaf", data)).under(Parent::Entry(target.clone()))
+/// The entry that moves the leaf to its target.
+pub(crate) fn pointer(data: Value) -> Result<Draft, EngineError> {
+    let target = data.get("target").and_then(Value::as_str).map(EntryId::new);
+    let target = target.ok_or_else(|| EngineError::Corrupt("a pointer has no target".into()))?;
+    Ok(Draft::new(Body::ramus("leaf", data)).under(Parent::Entry(target)))
 }
 
 impl Session {

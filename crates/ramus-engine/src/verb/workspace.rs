@@ -4,13 +4,11 @@
 //! a note of its own.
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use ramus_model::{Body, Draft};
 use ramus_snapshot::Conflict;
-use ramus_store::StoreError;
 use serde_json::json;
 
 use crate::engine::Engine;
@@ -19,7 +17,7 @@ use crate::session::Session;
 use crate::verb::append::Cursor;
 use crate::verb::restore::{RestoreReport, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
-use crate::workspace::{Cause, short};
+use crate::workspace::{Cause, io, make, short};
 
 /// The directories that every workspace has: their names, and what they are for.
 const STANDARD: [(&str, &str); 3] =
@@ -145,15 +143,17 @@ impl Engine {
                 "only a workspace that was made for the session can be reset; `restore` puts files back elsewhere";
             return Err(EngineError::Invalid(reason.into()));
         }
+        self.end_travel(session)?;
         let mut store = self.snapshot_store(session)?;
         let current = look(session, &mut store, "")?.id;
         let plan = towards(&store, target.commit, current, &[])?;
         if dry_run || plan.steps.iter().all(|step| step.conflict == Some(Conflict::Forbidden)) {
             return Ok(RestoreReport { plan, ..RestoreReport::default() });
         }
-        let applied = self.apply(session, &mut store, &plan, true, &target.id())?;
+        let applied = self.apply(session, &mut store, (&plan, true), &target.id(), None)?;
         self.append(session, &[applied.draft], &Cursor::Leaf)?;
-        Ok(RestoreReport { plan, safety: Some(applied.safety), restored: applied.restored })
+        let (safety, restored) = (Some(applied.safety), applied.restored);
+        Ok(RestoreReport { plan, safety, restored, ..RestoreReport::default() })
     }
 
     /// Makes the standard directories of a session's workspace, if it has one and they are gone: a restore removes
@@ -166,39 +166,4 @@ impl Engine {
         }
         Ok(())
     }
-
-    /// Returns the workspace that this home made for a session.
-    fn owned_workspace(&self, session: &Session) -> Option<PathBuf> {
-        let noted = fs::read_to_string(self.workspace_note(session)?).ok()?;
-        Some(PathBuf::from(noted.trim_end_matches('\n'))).filter(|root| root.is_absolute() && root.is_dir())
-    }
-
-    fn note_workspace(&self, session: &Session, root: &Path) -> Result<(), EngineError> {
-        let none = || EngineError::Invalid("this home keeps no workspaces".into());
-        let path = self.workspace_note(session).ok_or_else(none)?;
-        let write = || {
-            path.parent().map_or(Ok(()), make)?;
-            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-            writeln!(file, "{}", root.display())?;
-            file.sync_all()
-        };
-        write().map_err(io("write", &path))
-    }
-
-    fn workspace_note(&self, session: &Session) -> Option<PathBuf> {
-        let home = self.snapshots.as_ref()?.parent()?;
-        let name: String =
-            session.location().id.as_str().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-        Some(home.join("workspaces").join(name))
-    }
-}
-
-fn make(path: &Path) -> std::io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-/// Adds what was tried to what the system said.
-fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> EngineError {
-    let path = path.to_owned();
-    move |source| EngineError::Store(StoreError::Io { action, path, source })
 }

@@ -25,6 +25,8 @@ mod shared;
 mod sidecar;
 mod tag;
 mod travel;
+mod travel_gc;
+mod travel_interrupted;
 mod travel_property;
 mod travel_world;
 mod usage;
