@@ -4,6 +4,7 @@
 //! to it is written; whoever writes such lines holds collection off from the first [`BlobStore::put`] until the line is
 //! in the log.
 
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use ramus_model::{Blob, BlobHash};
@@ -21,6 +22,10 @@ pub trait BlobStore: Send + Sync {
 
     /// Keeps collection away until the hold is dropped.
     fn hold(&self) -> Result<Box<dyn BlobHold>, StoreError>;
+
+    /// Removes those of these blobs for good that nothing refers to, however young they are. Fails, and removes nothing,
+    /// when any log cannot be read.
+    fn erase(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError>;
 
     /// Removes blobs that nothing refers to. Fails, and removes nothing, when any log cannot be read.
     fn collect(&self, collection: Collection) -> Result<Collected, StoreError>;

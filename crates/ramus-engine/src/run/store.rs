@@ -9,16 +9,17 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Running, TurnResult};
 use crate::error::EngineError;
-use crate::verb::append::{Cursor, Written};
+use crate::verb::append::Written;
 use crate::verb::say::Say;
 use crate::workspace::TURN;
 
 /// That a call starts. Without a result behind it, it may or may not have taken effect.
 pub(super) const STARTED: &str = "ramus.started";
 
-/// Says whether entries of this custom type only record what a turn did, for whoever goes on with it.
+/// Says whether entries of this custom type only keep book: of what a turn did, for whoever goes on with it, or of how a
+/// session began.
 pub fn keeps_book(custom_type: &str) -> bool {
-    custom_type == STARTED || custom_type.strip_prefix("ramus.") == Some(TURN)
+    custom_type == STARTED || custom_type == "ramus.boot" || custom_type.strip_prefix("ramus.") == Some(TURN)
 }
 
 impl Running<'_> {
@@ -28,7 +29,8 @@ impl Running<'_> {
             Store::Prompt(text) => {
                 // They belong to what is said first; what is said meanwhile has none.
                 let pictures = std::mem::take(&mut self.run.pictures);
-                let written = self.engine.say(self.session, Say::user(text).with_pictures(pictures))?;
+                let say = Say::user(text).with_pictures(pictures);
+                let written = self.engine.say_in(self.session, say, &mut self.doing)?;
                 Ok(Some(self.take_in(&written)))
             }
             Store::Answer(answer, ending) => self.store_answer(&answer, &ending),
@@ -91,7 +93,7 @@ impl Running<'_> {
     }
 
     fn append_draft(&mut self, draft: Draft) -> Result<Option<Seq>, EngineError> {
-        let appended = self.engine.append(self.session, &[draft], &Cursor::Leaf)?;
+        let appended = self.engine.record(self.session, &mut self.doing, vec![draft])?;
         Ok(appended.entries.first().map(|written| self.take_in(written)))
     }
 

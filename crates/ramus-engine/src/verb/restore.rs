@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 use crate::verb::snapshot::{SnapshotEntry, describe, look};
 use crate::workspace::{Blame, Cause, SNAPSHOT, Timeline, Touched, theirs_to_json};
 
@@ -85,15 +85,16 @@ impl Engine {
         let mut store = self.snapshot_store(session)?;
         let current = look(session, &mut store, "")?.id;
         let blame = Blame::Since(target.commit);
-        let touched = Timeline::of(session)?.touched(&store, target.seq, current, blame)?;
+        let touched = Timeline::of(session)?.touched(&store, Some(target.seq), current, blame)?;
         let mut plan = towards(&store, target.commit, current, &options.only)?;
         mind(&mut plan, &touched);
         if options.dry_run || plan.steps.is_empty() {
             return Ok(RestoreReport { plan, ..RestoreReport::default() });
         }
         let what = target.id();
-        let applied = self.apply(session, &mut store, &plan, options.force, &what)?;
-        self.append(session, &[applied.draft], &Cursor::Leaf)?;
+        let mut doing = Doing::several("restore", self, session);
+        let applied = self.apply(session, &mut store, (&plan, options.force), &what, &mut doing)?;
+        self.record(session, &mut doing, vec![applied.draft])?;
         Ok(RestoreReport { plan, safety: Some(applied.safety), restored: applied.restored })
     }
 
@@ -102,11 +103,12 @@ impl Engine {
         &self,
         session: &mut Session,
         store: &mut Snapshots,
-        plan: &Plan,
-        force: bool,
+        (plan, force): (&Plan, bool),
         what: &str,
+        doing: &mut Doing,
     ) -> Result<Applied, EngineError> {
-        let safety = self.take_snapshot(session, store, &format!("Before restoring {what}"), Cause::Safety)?.snapshot;
+        let about = format!("Before restoring {what}");
+        let safety = self.take_snapshot(session, store, (&about, Cause::Safety), doing)?.snapshot;
         let restored = store.restore(plan, force)?;
         self.keep_standard_directories(session)?;
         let label = format!("Restored {what}");

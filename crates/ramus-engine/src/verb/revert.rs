@@ -14,8 +14,8 @@ use serde_json::json;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 use crate::verb::branch::branch_target;
 use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, towards};
 use crate::verb::snapshot::look;
@@ -79,14 +79,15 @@ impl Engine {
         let timeline = Timeline::of(session)?;
         let left = session.leaf();
         let earlier = session.revert_in_force()?;
-        let way = self.way_back(session, &timeline, end, options)?;
+        let way = self.way_back(session, &timeline, Some(end), options)?;
         let is_there = left.as_ref() == Some(&id) && way.plan.steps.is_empty();
         if options.dry_run || is_there {
             let files = RestoreReport { plan: way.plan, ..RestoreReport::default() };
             return Ok(RevertReport { files, leaf: id, is_done: false });
         }
         let snapshot = timeline.state_at(end).map(short);
-        let mut done = self.carry_out(session, way, options.force, &format!("the files of {id}"))?;
+        let mut doing = Doing::several("revert", self, session);
+        let mut done = self.carry_out(session, way, options.force, &format!("the files of {id}"), &mut doing)?;
         let safety = done.files.safety.as_ref();
         // Going back twice and forward once leads to where it began.
         let (left, since, kept) = match earlier {
@@ -100,7 +101,7 @@ impl Engine {
             "snapshot": snapshot, "safety_snapshot": kept.or(safety.map(|safety| safety.id())), "diff": done.diff,
         });
         done.drafts.push(pointer(data, &id));
-        self.append(session, &done.drafts, &Cursor::Leaf)?;
+        self.record(session, &mut doing, done.drafts)?;
         Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
 
@@ -114,7 +115,7 @@ impl Engine {
         let leaf = session.log().seq_of(&revert.left).ok_or_else(none)?;
         let id = branch_target(session, leaf)?;
         let way = match session.log().seq_of(&revert.since) {
-            Some(since) => self.way_back(session, &Timeline::of(session)?, since, options)?,
+            Some(since) => self.way_back(session, &Timeline::of(session)?, Some(since), options)?,
             // It changed no files.
             None => Way::default(),
         };
@@ -122,22 +123,23 @@ impl Engine {
             let files = RestoreReport { plan: way.plan, ..RestoreReport::default() };
             return Ok(RevertReport { files, leaf: id, is_done: false });
         }
-        let mut done = self.carry_out(session, way, options.force, "what a revert undid")?;
+        let mut doing = Doing::several("unrevert", self, session);
+        let mut done = self.carry_out(session, way, options.force, "what a revert undid", &mut doing)?;
         let data = json!({"op": "unrevert", "client": self.client, "target": id.as_str()});
         done.drafts.push(pointer(data, &id));
-        self.append(session, &done.drafts, &Cursor::Leaf)?;
+        self.record(session, &mut doing, done.drafts)?;
         Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
 
     /// Plans to undo what ramus and its agents changed behind an entry.
-    fn way_back(
+    pub(crate) fn way_back(
         &self,
         session: &mut Session,
         timeline: &Timeline,
-        since: Seq,
+        since: Option<Seq>,
         options: &RestoreOptions,
     ) -> Result<Way, EngineError> {
-        let has_changed = timeline.moments.iter().any(|(seq, note)| *seq > since && !note.steps.is_empty());
+        let has_changed = timeline.moments.iter().any(|(seq, note)| Some(*seq) > since && !note.steps.is_empty());
         if !has_changed {
             return Ok(Way::default());
         }
@@ -150,12 +152,20 @@ impl Engine {
         Ok(Way { plan, store: Some(store) })
     }
 
-    fn carry_out(&self, session: &mut Session, way: Way, force: bool, what: &str) -> Result<Done, EngineError> {
+    /// Goes a way, after what is there was kept.
+    pub(crate) fn carry_out(
+        &self,
+        session: &mut Session,
+        way: Way,
+        force: bool,
+        what: &str,
+        doing: &mut Doing,
+    ) -> Result<Done, EngineError> {
         let Way { plan, store } = way;
         let Some(mut store) = store.filter(|_| !plan.steps.is_empty()) else {
             return Ok(Done { files: RestoreReport { plan, ..RestoreReport::default() }, ..Done::default() });
         };
-        let Applied { safety, restored, draft, now } = self.apply(session, &mut store, &plan, force, what)?;
+        let Applied { safety, restored, draft, now } = self.apply(session, &mut store, (&plan, force), what, doing)?;
         let diffs = store.diff(safety.commit, now, &[])?;
         let mut diff: String = diffs.into_iter().map(|file| file.diff).collect();
         if diff.len() > DIFF {
@@ -167,17 +177,17 @@ impl Engine {
 
 /// A way back that was found.
 #[derive(Default)]
-struct Way {
-    plan: Plan,
+pub(crate) struct Way {
+    pub(crate) plan: Plan,
     store: Option<Snapshots>,
 }
 
 /// A way back that was gone.
 #[derive(Default)]
-struct Done {
-    files: RestoreReport,
+pub(crate) struct Done {
+    pub(crate) files: RestoreReport,
     /// What must be noted.
-    drafts: Vec<Draft>,
+    pub(crate) drafts: Vec<Draft>,
     diff: String,
 }
 

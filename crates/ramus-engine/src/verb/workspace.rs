@@ -15,8 +15,8 @@ use serde_json::json;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 use crate::verb::restore::{RestoreReport, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
 use crate::workspace::{Cause, short};
@@ -90,10 +90,11 @@ impl Engine {
             root.to_str().ok_or_else(|| EngineError::Invalid("the directory has a name that is not text".into()))?;
         self.move_to(session, text)?;
         let workspace = json!({"root": text, "mount": format!("/mnt/{id}"), "session": id});
-        let data = json!({"op": "workspace", "client": self.client, "set": {"workspace": workspace}});
-        self.append(session, &[Draft::new(Body::ramus("meta", data))], &Cursor::Leaf)?;
+        let mut doing = Doing::several("workspace", self, session);
+        let body = Body::ramus("meta", json!({"set": {"workspace": workspace}}));
+        self.record(session, &mut doing, vec![Draft::new(body)])?;
         let mut store = self.snapshot_store(session)?;
-        self.take_snapshot(session, &mut store, INITIAL, Cause::Asked)?;
+        self.take_snapshot(session, &mut store, (INITIAL, Cause::Asked), &mut doing)?;
         self.describe_workspace(session)
     }
 
@@ -151,8 +152,9 @@ impl Engine {
         if dry_run || plan.steps.iter().all(|step| step.conflict == Some(Conflict::Forbidden)) {
             return Ok(RestoreReport { plan, ..RestoreReport::default() });
         }
-        let applied = self.apply(session, &mut store, &plan, true, &target.id())?;
-        self.append(session, &[applied.draft], &Cursor::Leaf)?;
+        let mut doing = Doing::several("workspace", self, session);
+        let applied = self.apply(session, &mut store, (&plan, true), &target.id(), &mut doing)?;
+        self.record(session, &mut doing, vec![applied.draft])?;
         Ok(RestoreReport { plan, safety: Some(applied.safety), restored: applied.restored })
     }
 
@@ -168,7 +170,7 @@ impl Engine {
     }
 
     /// Returns the workspace that this home made for a session.
-    fn owned_workspace(&self, session: &Session) -> Option<PathBuf> {
+    pub(crate) fn owned_workspace(&self, session: &Session) -> Option<PathBuf> {
         let noted = fs::read_to_string(self.workspace_note(session)?).ok()?;
         Some(PathBuf::from(noted.trim_end_matches('\n'))).filter(|root| root.is_absolute() && root.is_dir())
     }
@@ -198,7 +200,7 @@ fn make(path: &Path) -> std::io::Result<()> {
 }
 
 /// Adds what was tried to what the system said.
-fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> EngineError {
+pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> EngineError {
     let path = path.to_owned();
     move |source| EngineError::Store(StoreError::Io { action, path, source })
 }

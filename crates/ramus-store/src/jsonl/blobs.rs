@@ -3,6 +3,7 @@
 //! A blob is complete and durable before it has its name, never takes a name that is taken, and is never written to
 //! again. Its content is checked whenever it is read.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -11,7 +12,7 @@ use ramus_model::{Blob, BlobHash};
 
 use super::JsonlStore;
 use super::gate::PATIENCE;
-use crate::blobs::{BlobHold, BlobStore, Collected, Collection};
+use crate::blobs::{BlobHold, BlobStore, Collected, Collection, Tally};
 use crate::error::StoreError;
 use crate::fs::{FileId, Hold, LockFile};
 
@@ -146,6 +147,11 @@ impl BlobStore for JsonlStore {
 
     fn hold(&self) -> Result<Box<dyn BlobHold>, StoreError> {
         self.hold_blobs(Hold::Shared)
+    }
+
+    fn erase(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
+        let _alone = self.hold_blobs(Hold::Exclusive)?;
+        self.erase_blobs(hashes)
     }
 
     fn collect(&self, collection: Collection) -> Result<Collected, StoreError> {

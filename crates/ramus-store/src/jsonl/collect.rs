@@ -3,18 +3,19 @@
 //! Everything in the home that may hold a line is looked through, as bytes: sessions, drafts, the old files beside them,
 //! the quarantine, shared prefixes of forks. When any of it cannot be read, nothing is removed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use ramus_model::BlobHash;
 use ramus_model::blob::References;
 use ramus_model::time;
 
 use super::JsonlStore;
 use super::blobs::hash_in_file_name;
 use super::make::is_unfinished;
-use crate::blobs::{Collected, Collection};
+use crate::blobs::{Collected, Collection, Tally};
 use crate::error::StoreError;
 use crate::fs::DirEntry;
 use crate::planted::{Bug, is_planted};
@@ -45,6 +46,28 @@ impl JsonlStore {
         collecting.sweep()?;
         collecting.clear_leftovers()?;
         Ok(collecting.done)
+    }
+
+    pub(super) fn erase_blobs(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
+        let collection = Collection { now: SystemTime::UNIX_EPOCH, dry_run: false };
+        let references = References::default();
+        let mut collecting = Collecting { store: self, collection, references, done: Collected::default() };
+        collecting.mark()?;
+        let directory = self.blob_directory();
+        let trash = directory.join(".trash");
+        let mut places = vec![directory];
+        let days = self.entries(&trash)?.into_iter().filter(|entry| entry.is_dir);
+        places.extend(days.map(|entry| trash.join(entry.name)));
+        for hash in hashes.iter().filter(|hash| !collecting.references.contains(**hash)) {
+            for path in places.iter().map(|place| place.join(hash.to_string())) {
+                if let Some((size, _)) = collecting.size_and_age(&path)? {
+                    collecting.remove(&path)?;
+                    self.sync_dir_of(&path)?;
+                    collecting.done.removed.add(size);
+                }
+            }
+        }
+        Ok(collecting.done.removed)
     }
 
     /// The directories whose files may hold lines, and which of their subdirectories.
