@@ -78,6 +78,9 @@ pub enum EngineError {
     /// No approval that holds for the session has this name.
     #[error("no approval of the session is called {0:?}")]
     ApprovalNotFound(String),
+    /// The list of what is to be done has no such task.
+    #[error("there is no task {0:?}")]
+    TodoNotFound(String),
     /// A reference names no entry, or several.
     #[error(transparent)]
     Entry(#[from] ResolveError),
@@ -106,6 +109,14 @@ pub enum EngineError {
     /// What was asked for contradicts what is there.
     #[error("{0}")]
     Conflict(String),
+    /// It was done and cannot be taken back.
+    #[error("{message}")]
+    Final {
+        /// What was done.
+        message: String,
+        /// What can be done instead.
+        hint: String,
+    },
     /// The log a fork stands on is gone or was changed.
     #[error("{0}")]
     Corrupt(String),
@@ -153,12 +164,14 @@ impl EngineError {
                 Self::SessionAmbiguous { reference: reference.clone(), candidates: candidates.clone() }
             }
             Self::ApprovalNotFound(text) => Self::ApprovalNotFound(text.clone()),
+            Self::TodoNotFound(text) => Self::TodoNotFound(text.clone()),
             Self::Entry(error) => Self::Entry(error.clone()),
             Self::Segment(error) => Self::Segment(error.clone()),
             Self::ContextFull { needed, available } => Self::ContextFull { needed: *needed, available: *available },
             Self::Invalid(text) => Self::Invalid(text.clone()),
             Self::InvalidLine { line, reason } => Self::InvalidLine { line: *line, reason: reason.clone() },
             Self::Conflict(text) => Self::Conflict(text.clone()),
+            Self::Final { message, hint } => Self::Final { message: message.clone(), hint: hint.clone() },
             Self::Corrupt(text) => Self::Corrupt(text.clone()),
             Self::Setting { message, hint } => Self::Setting { message: message.clone(), hint: hint.clone() },
             Self::Catalogue(error) => Self::Catalogue(Arc::clone(error)),
@@ -174,6 +187,7 @@ impl EngineError {
             Self::SessionNotFound(_)
             | Self::NoRecentSession(_)
             | Self::ApprovalNotFound(_)
+            | Self::TodoNotFound(_)
             | Self::SnapshotNotFound(_) => ErrorKind::NotFound,
             Self::Snapshot(error) => match &**error {
                 SnapshotError::NotFound(_) => ErrorKind::NotFound,
@@ -189,7 +203,7 @@ impl EngineError {
             Self::Entry(_) => ErrorKind::NotFound,
             Self::ContextFull { .. } => ErrorKind::ContextFull,
             Self::Segment(_) | Self::Invalid(_) | Self::InvalidLine { .. } => ErrorKind::Invalid,
-            Self::Conflict(_) => ErrorKind::Conflict,
+            Self::Conflict(_) | Self::Final { .. } => ErrorKind::Conflict,
             Self::Corrupt(_) => ErrorKind::Corrupt,
             Self::Setting { .. } => ErrorKind::Usage,
             Self::Catalogue(error) if error.is_busy() => ErrorKind::Busy,
@@ -223,6 +237,7 @@ impl EngineError {
         match self {
             Self::SessionNotFound(_) => Some("`ramus list --all --drafts` shows every session".into()),
             Self::ApprovalNotFound(_) => Some("`ramus permissions SESSION` lists them".into()),
+            Self::TodoNotFound(_) => Some("`ramus todo SESSION` lists them".into()),
             Self::NoRecentSession(_) => {
                 Some("`ramus new` starts one; `ramus list --all` shows those of other directories".into())
             }
@@ -235,6 +250,7 @@ impl EngineError {
             Self::Entry(ResolveError::NoLeaf) => Some("`ramus tree` shows the entries to go to".into()),
             Self::SnapshotNotFound(_) => Some("`ramus snapshots SESSION` shows them".into()),
             Self::Setting { hint, .. } => hint.clone(),
+            Self::Final { hint, .. } => Some(hint.clone()),
             Self::Store(StoreError::Latched { .. }) => {
                 Some("nothing was written; free the disk or repair it, then `ramus recover` the session".into())
             }

@@ -36,6 +36,7 @@ use tokio::runtime::Handle;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::journal::Journalling;
+use crate::operation::Doing;
 use crate::session::Session;
 pub use act::{Answer, Asker};
 pub use book::keeps_book;
@@ -151,6 +152,8 @@ struct Running<'r> {
     run: Run,
     /// What it is called.
     name: String,
+    /// The operation that it is.
+    doing: Doing,
     runtime: Handle,
     inbox: Inbox,
     watcher: &'r mut dyn FnMut(&Event),
@@ -195,6 +198,7 @@ impl Engine {
             session,
             run,
             name: name.clone(),
+            doing: Doing::called("run", self, &name),
             runtime: runtime.clone(),
             inbox,
             watcher,

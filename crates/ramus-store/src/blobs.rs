@@ -23,6 +23,10 @@ pub trait BlobStore: Send + Sync {
     /// Keeps collection away until the hold is dropped.
     fn hold(&self) -> Result<Box<dyn BlobHold>, StoreError>;
 
+    /// Removes those of these blobs for good that nothing refers to, however young they are. Fails, and removes nothing,
+    /// when any log cannot be read.
+    fn erase(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError>;
+
     /// Removes blobs that nothing refers to. Fails, and removes nothing, when any log cannot be read.
     fn collect(&self, collection: Collection) -> Result<Collected, StoreError>;
 

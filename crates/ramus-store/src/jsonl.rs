@@ -303,6 +303,12 @@ impl LogStore for JsonlStore {
         self.read_everything(&|path| gone.iter().any(|gone| gone == path), take)
     }
 
+    fn forget_copies(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
+        let gate = self.gate(at)?;
+        let _held = gate.hold()?;
+        self.delete_copies(at, dry_run)
+    }
+
     fn list(&self) -> Result<Vec<Location>, StoreError> {
         self.list_files()
     }

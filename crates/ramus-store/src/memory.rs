@@ -247,6 +247,27 @@ impl BlobStore for MemoryStore {
     }
 
     /// Memory needs no trash: what nothing refers to is gone with the process anyway.
+    fn erase(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
+        let mut home = self.home();
+        if home.holds > 0 {
+            return Err(StoreError::Collecting { seconds: 0 });
+        }
+        let mut references = References::default();
+        for log in home.logs.values() {
+            references.feed(&log.bytes);
+            references.end();
+        }
+        let mut erased = Tally::default();
+        home.blobs.retain(|hash, bytes| {
+            let goes = hashes.contains(hash) && !references.contains(*hash);
+            if goes {
+                erased.add(bytes.len() as u64);
+            }
+            !goes
+        });
+        Ok(erased)
+    }
+
     fn collect(&self, collection: Collection) -> Result<Collected, StoreError> {
         let mut home = self.home();
         if home.holds > 0 {

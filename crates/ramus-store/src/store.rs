@@ -231,6 +231,13 @@ pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
         Ok(())
     }
 
+    /// Removes what the home keeps of earlier bytes of a log: old files beside it, and damage that was set aside. With
+    /// `dry_run`, says what would go.
+    fn forget_copies(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
+        let _ = (at, dry_run);
+        Ok(Removed::default())
+    }
+
     /// Lists all logs of this home without opening them.
     fn list(&self) -> Result<Vec<Location>, StoreError>;
 

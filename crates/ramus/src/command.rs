@@ -1,13 +1,17 @@
 //! The commands, one file each.
 
 mod append;
+mod archive;
+mod boot;
 mod branch;
 mod catalogue;
 mod chat;
 mod children;
+mod clear;
 mod compact;
 mod completions;
 mod config;
+mod confirm;
 mod context;
 mod delete;
 mod demo;
@@ -21,15 +25,18 @@ mod gc;
 mod history;
 mod label;
 mod list;
+mod log;
 mod meta;
 mod models;
 mod move_session;
 mod new;
 mod permissions;
+mod purge;
 mod recover;
 mod relocate;
 mod rename;
 mod replace_segment;
+mod reset;
 mod reset_leaf;
 mod restore;
 mod revert;
@@ -43,8 +50,10 @@ mod star;
 mod state;
 mod tag;
 mod tail;
+mod todo;
 mod tree;
 mod trust;
+mod undo;
 mod usage;
 mod workspace;
 
@@ -60,6 +69,7 @@ pub(crate) enum Command {
     Run(run::Run),
     Chat(chat::Chat),
     New(new::New),
+    Boot(boot::Boot),
     Say(say::Say),
     Append(append::Append),
     List(list::List),
@@ -72,6 +82,9 @@ pub(crate) enum Command {
     Context(context::Context),
     Entry(entry::Entry),
     State(state::State),
+    Undo(undo::Undo),
+    Redo(undo::Redo),
+    Log(log::Log),
     Branch(branch::Branch),
     ResetLeaf(reset_leaf::ResetLeaf),
     Label(label::Label),
@@ -79,14 +92,18 @@ pub(crate) enum Command {
     Fork(fork::Fork),
     Children(children::Children),
     Compact(compact::Compact),
+    Clear(clear::Clear),
     Evict(evict::Evict),
     ReplaceSegment(replace_segment::ReplaceSegment),
+    Todo(todo::Todo),
     Move(move_session::Move),
     Relocate(relocate::Relocate),
     Meta(meta::Meta),
     Tag(tag::Tag),
     Star(star::Star),
     Unstar(star::Unstar),
+    Archive(archive::Archive),
+    Unarchive(archive::Unarchive),
     Snapshot(snapshot::Snapshot),
     Snapshots(snapshot::Snapshots),
     Diff(diff::Diff),
@@ -96,6 +113,8 @@ pub(crate) enum Command {
     Workspace(workspace::Workspace),
     Export(export::Export),
     Delete(delete::Delete),
+    Purge(purge::Purge),
+    Reset(reset::Reset),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
     Gc(gc::Gc),
@@ -125,6 +144,7 @@ impl Command {
             Self::Run(run) => run.run(invocation),
             Self::Chat(chat) => chat.run(invocation),
             Self::New(new) => new.run(invocation),
+            Self::Boot(boot) => boot.run(invocation),
             Self::Say(say) => say.run(invocation),
             Self::Append(append) => append.run(invocation),
             Self::List(list) => list.run(invocation),
@@ -137,6 +157,9 @@ impl Command {
             Self::Context(context) => context.run(invocation),
             Self::Entry(entry) => entry.run(invocation),
             Self::State(state) => state.run(invocation),
+            Self::Undo(undo) => undo.run(invocation),
+            Self::Redo(redo) => redo.run(invocation),
+            Self::Log(log) => log.run(invocation),
             Self::Branch(branch) => branch.run(invocation),
             Self::ResetLeaf(reset_leaf) => reset_leaf.run(invocation),
             Self::Label(label) => label.run(invocation),
@@ -144,14 +167,18 @@ impl Command {
             Self::Fork(fork) => fork.run(invocation),
             Self::Children(children) => children.run(invocation),
             Self::Compact(compact) => compact.run(invocation),
+            Self::Clear(clear) => clear.run(invocation),
             Self::Evict(evict) => evict.run(invocation),
             Self::ReplaceSegment(replace) => replace.run(invocation),
+            Self::Todo(todo) => todo.run(invocation),
             Self::Move(move_session) => move_session.run(invocation),
             Self::Relocate(relocate) => relocate.run(invocation),
             Self::Meta(meta) => meta.run(invocation),
             Self::Tag(tag) => tag.run(invocation),
             Self::Star(star) => star.run(invocation),
             Self::Unstar(unstar) => unstar.run(invocation),
+            Self::Archive(archive) => archive.run(invocation),
+            Self::Unarchive(unarchive) => unarchive.run(invocation),
             Self::Snapshot(snapshot) => snapshot.run(invocation),
             Self::Snapshots(snapshots) => snapshots.run(invocation),
             Self::Diff(diff) => diff.run(invocation),
@@ -161,6 +188,8 @@ impl Command {
             Self::Workspace(workspace) => workspace.run(invocation),
             Self::Export(export) => export.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
+            Self::Purge(purge) => purge.run(invocation),
+            Self::Reset(reset) => reset.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),
             Self::Recover(recover) => recover.run(invocation),
             Self::Gc(gc) => gc.run(invocation),

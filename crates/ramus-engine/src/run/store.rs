@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Running, TurnResult};
 use crate::error::EngineError;
-use crate::verb::append::{Cursor, Written};
+use crate::verb::append::Written;
 use crate::verb::say::Say;
 use crate::workspace::TURN;
 
@@ -23,7 +23,8 @@ impl Running<'_> {
             Store::Prompt(text) => {
                 // They belong to what is said first; what is said meanwhile has none.
                 let pictures = std::mem::take(&mut self.run.pictures);
-                let written = self.engine.say(self.session, Say::user(text).with_pictures(pictures))?;
+                let say = Say::user(text).with_pictures(pictures);
+                let written = self.engine.say_in(self.session, say, &mut self.doing)?;
                 Ok(Some(self.take_in(&written)))
             }
             Store::Answer(answer, ending) => self.store_answer(&answer, &ending),
@@ -86,7 +87,7 @@ impl Running<'_> {
     }
 
     fn append_draft(&mut self, draft: Draft) -> Result<Option<Seq>, EngineError> {
-        let appended = self.engine.append(self.session, &[draft], &Cursor::Leaf)?;
+        let appended = self.engine.record(self.session, &mut self.doing, vec![draft])?;
         Ok(appended.entries.first().map(|written| self.take_in(written)))
     }
 

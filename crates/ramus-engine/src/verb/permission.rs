@@ -38,7 +38,7 @@ impl Session {
 }
 
 /// The entry that gives a session rules; none when there are none.
-pub(crate) fn permission_body(rules: &[Rule], client: &str) -> Option<Body> {
+pub(crate) fn permission_body(rules: &[Rule]) -> Option<Body> {
     let set = Map::from_iter([(PERMISSION.to_owned(), rules_to_json(rules))]);
-    (!rules.is_empty()).then(|| Body::ramus("meta", json!({"op": PERMISSION, "client": client, "set": set})))
+    (!rules.is_empty()).then(|| Body::ramus("meta", json!({"set": set})))
 }

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 use crate::verb::snapshot::{SnapshotEntry, describe, look};
 use crate::verb::travel::Intent;
 use crate::workspace::{Blame, Cause, SNAPSHOT, Timeline, Touched, theirs_to_json};
@@ -93,15 +93,16 @@ impl Engine {
         let mut store = self.snapshot_store(session)?;
         let Taken { id: current, uncovered, unheeded, .. } = look(session, &mut store, "")?;
         let blame = Blame::Since(target.commit);
-        let touched = Timeline::of(session)?.touched(&store, target.seq, current, blame)?;
+        let touched = Timeline::of(session)?.touched(&store, Some(target.seq), current, blame)?;
         let mut plan = towards(&store, target.commit, current, &options.only)?;
         mind(&mut plan, &touched);
         if options.dry_run || plan.steps.is_empty() {
             return Ok(RestoreReport { plan, uncovered, unheeded, ..RestoreReport::default() });
         }
         let what = target.id();
-        let applied = self.apply(session, &mut store, (&plan, options.force), &what, None)?;
-        self.append(session, &[applied.draft], &Cursor::Leaf)?;
+        let mut doing = Doing::several("restore", self, session);
+        let applied = self.apply(session, &mut store, (&plan, options.force), &what, None, &mut doing)?;
+        self.record(session, &mut doing, vec![applied.draft])?;
         Ok(RestoreReport { plan, safety: Some(applied.safety), restored: applied.restored, uncovered, unheeded })
     }
 
@@ -114,13 +115,14 @@ impl Engine {
         (plan, force): (&Plan, bool),
         what: &str,
         pointer: Option<&Value>,
+        doing: &mut Doing,
     ) -> Result<Applied, EngineError> {
         let label = format!("Before restoring {what}");
         let taken = look(session, store, &label)?;
         let about = About { label: format!("To be restored: {what}"), parents: vec![taken.id] };
         let expected = store.expect(taken.id, plan, force, &about)?;
         let intent = Intent { expected, what: what.to_owned(), pointer: pointer.cloned() };
-        let safety = self.note_safety(session, &taken, &label, Some(&intent))?;
+        let safety = self.note_safety(session, (&taken, &label), Some(&intent), doing)?;
         let restored = store.restore(plan, force)?;
         self.keep_standard_directories(session)?;
         let (draft, now) = note_restored(store, &safety, what, &restored.done)?;

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 use crate::verb::branch::branch_target;
 use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
@@ -80,7 +80,7 @@ impl Engine {
         let timeline = Timeline::of(session)?;
         let left = session.leaf();
         let earlier = session.revert_in_force()?;
-        let way = self.way_back(session, &timeline, end, options)?;
+        let way = self.way_back(session, &timeline, Some(end), options)?;
         let is_there = left.as_ref() == Some(&id) && way.plan.steps.is_empty();
         if options.dry_run || is_there {
             let files = RestoreReport { plan: way.plan, ..RestoreReport::default() };
@@ -95,8 +95,11 @@ impl Engine {
             "op": "revert", "client": self.client, "target": id.as_str(), "left": left, "since": since,
             "snapshot": timeline.state_at(end).map(short), "safety_snapshot": kept,
         });
-        let files = self.carry_out(session, way, options.force, &format!("the files of {id}"), data)?;
-        Ok(RevertReport { files, leaf: id, is_done: true })
+        let mut doing = Doing::several("revert", self, session);
+        let what = format!("the files of {id}");
+        let done = self.carry_out(session, way, (options.force, &what), Some(data), &mut doing)?;
+        self.record(session, &mut doing, done.drafts)?;
+        Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
 
     /// Takes a revert back: files and leaf are as they were. It fails when something was said since.
@@ -110,7 +113,7 @@ impl Engine {
         let leaf = session.log().seq_of(&revert.left).ok_or_else(none)?;
         let id = branch_target(session, leaf)?;
         let way = match session.log().seq_of(&revert.since) {
-            Some(since) => self.way_back(session, &Timeline::of(session)?, since, options)?,
+            Some(since) => self.way_back(session, &Timeline::of(session)?, Some(since), options)?,
             // It changed no files.
             None => Way::default(),
         };
@@ -118,20 +121,22 @@ impl Engine {
             let files = RestoreReport { plan: way.plan, ..RestoreReport::default() };
             return Ok(RevertReport { files, leaf: id, is_done: false });
         }
+        let mut doing = Doing::several("unrevert", self, session);
         let data = json!({"op": "unrevert", "client": self.client, "target": id.as_str()});
-        let files = self.carry_out(session, way, options.force, "what a revert undid", data)?;
-        Ok(RevertReport { files, leaf: id, is_done: true })
+        let done = self.carry_out(session, way, (options.force, "what a revert undid"), Some(data), &mut doing)?;
+        self.record(session, &mut doing, done.drafts)?;
+        Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
 
     /// Plans to undo what ramus and its agents changed behind an entry.
-    fn way_back(
+    pub(crate) fn way_back(
         &self,
         session: &mut Session,
         timeline: &Timeline,
-        since: Seq,
+        since: Option<Seq>,
         options: &RestoreOptions,
     ) -> Result<Way, EngineError> {
-        let has_changed = timeline.moments.iter().any(|(seq, note)| *seq > since && !note.steps.is_empty());
+        let has_changed = timeline.moments.iter().any(|(seq, note)| Some(*seq) > since && !note.steps.is_empty());
         if !has_changed {
             return Ok(Way::default());
         }
@@ -144,25 +149,27 @@ impl Engine {
         Ok(Way { plan, store: Some(store) })
     }
 
-    /// Goes a way back and moves the leaf. Whoever is interrupted after the first file leaves enough to end both.
-    fn carry_out(
+    /// Goes a way back, after what is there was kept. `leaf` is what the pointer says that moves the leaf then. Whoever is
+    /// interrupted after the first file leaves enough to end both.
+    pub(crate) fn carry_out(
         &self,
         session: &mut Session,
         way: Way,
-        force: bool,
-        what: &str,
-        data: Value,
-    ) -> Result<RestoreReport, EngineError> {
+        (force, what): (bool, &str),
+        leaf: Option<Value>,
+        doing: &mut Doing,
+    ) -> Result<Done, EngineError> {
         let Way { plan, store } = way;
         let Some(mut store) = store.filter(|_| !plan.steps.is_empty()) else {
-            self.append(session, &[pointer(data)?], &Cursor::Leaf)?;
-            return Ok(RestoreReport { plan, ..RestoreReport::default() });
+            let drafts = leaf.map(pointer).into_iter().collect::<Result<_, _>>()?;
+            return Ok(Done { files: RestoreReport { plan, ..RestoreReport::default() }, drafts });
         };
-        let applied = self.apply(session, &mut store, (&plan, force), what, Some(&data))?;
+        let applied = self.apply(session, &mut store, (&plan, force), what, leaf.as_ref(), doing)?;
         let Applied { safety, restored, draft, now } = applied;
-        let pointer = pointer(completed(data, &store, &safety, now)?)?;
-        self.append(session, &[draft, pointer], &Cursor::Leaf)?;
-        Ok(RestoreReport { plan, safety: Some(safety), restored, ..RestoreReport::default() })
+        let leaf = leaf.map(|data| completed(data, &store, &safety, now)).transpose()?;
+        let drafts = std::iter::once(Ok(draft)).chain(leaf.map(pointer)).collect::<Result<_, _>>()?;
+        let files = RestoreReport { plan, safety: Some(safety), restored, ..RestoreReport::default() };
+        Ok(Done { files, drafts })
     }
 }
 
@@ -191,9 +198,16 @@ pub(crate) fn completed(
 
 /// A way back that was found.
 #[derive(Default)]
-struct Way {
-    plan: Plan,
+pub(crate) struct Way {
+    pub(crate) plan: Plan,
     store: Option<Snapshots>,
+}
+
+/// A way back that was gone.
+pub(crate) struct Done {
+    pub(crate) files: RestoreReport,
+    /// What must be noted.
+    pub(crate) drafts: Vec<Draft>,
 }
 
 /// Every path goes back to what it was before ramus first touched it.

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::{Cursor, Written};
+use crate::verb::append::Written;
 
 /// A picture that is said along with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +51,11 @@ impl Say {
 impl Engine {
     /// Appends one text message to the leaf. What a person says is remembered in the prompt history, if there is one.
     pub fn say(&self, session: &mut Session, say: Say) -> Result<Written, EngineError> {
+        self.say_in(session, say, &mut Doing::one("say", self))
+    }
+
+    /// Says something as part of an operation.
+    pub(crate) fn say_in(&self, session: &mut Session, say: Say, doing: &mut Doing) -> Result<Written, EngineError> {
         let model = match say.role.as_str() {
             "assistant" => session.context(session.log().leaf())?.state.models.remove("default"),
             "user" | "system" => None,
@@ -59,8 +65,7 @@ impl Engine {
             self.record_prompt(session, &say.text);
         }
         let message = self.text_message(&say, model.as_deref());
-        let draft = Draft::new(Body::new("message", [("message", message)]));
-        let appended = self.append(session, &[draft], &Cursor::Leaf)?;
+        let appended = self.record(session, doing, vec![Draft::new(Body::new("message", [("message", message)]))])?;
         let written = appended.entries.into_iter().next();
         written.ok_or_else(|| EngineError::Invalid("nothing was written".into()))
     }

@@ -13,8 +13,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 use crate::workspace::{Cause, Note, SNAPSHOT, Timeline, note_outsider, short};
 
 /// What a snapshot without a label is called.
@@ -73,7 +73,8 @@ impl Engine {
             return Err(EngineError::Invalid(format!("a label can have at most {LABEL} characters")));
         }
         let mut store = self.snapshot_store(session)?;
-        self.take_snapshot(session, &mut store, &label, Cause::Asked)
+        let mut doing = Doing::one("snapshot", self);
+        self.take_snapshot(session, &mut store, (&label, Cause::Asked), &mut doing)
     }
 
     /// Lists the snapshots of a session, newest first.
@@ -131,21 +132,26 @@ impl Engine {
         &self,
         session: &mut Session,
         store: &mut Snapshots,
-        label: &str,
-        cause: Cause,
+        (label, cause): (&str, Cause),
+        doing: &mut Doing,
     ) -> Result<SnapshotTaken, EngineError> {
         let taken = match cause {
             Cause::Asked => store.take(&about(session, store, label)?)?,
             Cause::Turn | Cause::Safety | Cause::Restored => look(session, store, label)?,
         };
-        let snapshot = self.note_snapshot(session, describe(&taken, label, cause))?;
+        let snapshot = self.note_snapshot(session, describe(&taken, label, cause), doing)?;
         Ok(SnapshotTaken { snapshot, uncovered: taken.uncovered, unheeded: taken.unheeded })
     }
 
     /// Appends the entry of a snapshot.
-    pub(crate) fn note_snapshot(&self, session: &mut Session, data: Value) -> Result<SnapshotEntry, EngineError> {
+    pub(crate) fn note_snapshot(
+        &self,
+        session: &mut Session,
+        data: Value,
+        doing: &mut Doing,
+    ) -> Result<SnapshotEntry, EngineError> {
         let draft = Draft::new(Body::ramus(SNAPSHOT, data));
-        let appended = self.append(session, &[draft], &Cursor::Leaf)?;
+        let appended = self.record(session, doing, vec![draft])?;
         let missing = || EngineError::Invalid("nothing was written".into());
         let written = appended.entries.into_iter().next().ok_or_else(missing)?;
         session.snapshot_at(written.seq)?.ok_or_else(missing)

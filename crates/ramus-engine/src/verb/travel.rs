@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 use crate::verb::restore::note_restored;
 use crate::verb::revert::{completed, pointer};
 use crate::verb::snapshot::{SnapshotEntry, describe};
@@ -54,15 +54,15 @@ impl Engine {
     pub(crate) fn note_safety(
         &self,
         session: &mut Session,
-        taken: &Taken,
-        label: &str,
+        (taken, label): (&Taken, &str),
         intent: Option<&Intent>,
+        doing: &mut Doing,
     ) -> Result<SnapshotEntry, EngineError> {
         let mut data = describe(taken, label, Cause::Safety);
         if let (Some(object), Some(intent)) = (data.as_object_mut(), intent) {
             object.insert("intent".into(), intent.to_json());
         }
-        self.note_snapshot(session, data)
+        self.note_snapshot(session, data, doing)
     }
 
     /// Ends what was interrupted, before something is written, unless somebody is at it. Looked for once per open session.
@@ -92,11 +92,12 @@ impl Engine {
         let done: Vec<PathBuf> =
             store.changed(safety.commit, intent.expected)?.into_iter().filter(|path| !other.contains(path)).collect();
         let what = &intent.what;
+        let mut doing = Doing::found(&session.line(seq)?, self);
         if done.is_empty() {
             let label = format!("Not restored: {what}");
             let taken =
                 store.take_since(safety.commit, &About { label: label.clone(), parents: vec![safety.commit] })?;
-            self.note_safety(session, &taken, &label, None)?;
+            self.note_safety(session, (&taken, &label), None, &mut doing)?;
             session.notices.push(format!("restoring {what} was interrupted before it began; nothing was changed"));
             return Ok(());
         }
@@ -106,7 +107,7 @@ impl Engine {
         if let Some(data) = intent.pointer {
             drafts.push(pointer(completed(data, &store, &safety, now)?)?);
         }
-        self.append(session, &drafts, &Cursor::Leaf)?;
+        self.record(session, &mut doing, drafts)?;
         session.notices.push(format!("restoring {what} was interrupted and is now done"));
         Ok(())
     }

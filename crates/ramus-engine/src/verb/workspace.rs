@@ -13,8 +13,8 @@ use serde_json::json;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 use crate::verb::restore::{RestoreReport, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
 use crate::workspace::{Cause, io, make, short};
@@ -88,10 +88,11 @@ impl Engine {
             root.to_str().ok_or_else(|| EngineError::Invalid("the directory has a name that is not text".into()))?;
         self.move_to(session, text)?;
         let workspace = json!({"root": text, "mount": format!("/mnt/{id}"), "session": id});
-        let data = json!({"op": "workspace", "client": self.client, "set": {"workspace": workspace}});
-        self.append(session, &[Draft::new(Body::ramus("meta", data))], &Cursor::Leaf)?;
+        let mut doing = Doing::several("workspace", self, session);
+        let body = Body::ramus("meta", json!({"set": {"workspace": workspace}}));
+        self.record(session, &mut doing, vec![Draft::new(body)])?;
         let mut store = self.snapshot_store(session)?;
-        self.take_snapshot(session, &mut store, INITIAL, Cause::Asked)?;
+        self.take_snapshot(session, &mut store, (INITIAL, Cause::Asked), &mut doing)?;
         self.describe_workspace(session)
     }
 
@@ -150,8 +151,9 @@ impl Engine {
         if dry_run || plan.steps.iter().all(|step| step.conflict == Some(Conflict::Forbidden)) {
             return Ok(RestoreReport { plan, ..RestoreReport::default() });
         }
-        let applied = self.apply(session, &mut store, (&plan, true), &target.id(), None)?;
-        self.append(session, &[applied.draft], &Cursor::Leaf)?;
+        let mut doing = Doing::several("workspace", self, session);
+        let applied = self.apply(session, &mut store, (&plan, true), &target.id(), None, &mut doing)?;
+        self.record(session, &mut doing, vec![applied.draft])?;
         let (safety, restored) = (Some(applied.safety), applied.restored);
         Ok(RestoreReport { plan, safety, restored, ..RestoreReport::default() })
     }

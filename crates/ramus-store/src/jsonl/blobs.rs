@@ -149,6 +149,11 @@ impl BlobStore for JsonlStore {
         self.hold_blobs(Hold::Shared)
     }
 
+    fn erase(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
+        let _alone = self.hold_blobs(Hold::Exclusive)?;
+        self.erase_blobs(hashes)
+    }
+
     fn collect(&self, collection: Collection) -> Result<Collected, StoreError> {
         let _alone = self.hold_blobs(Hold::Exclusive)?;
         self.collect_blobs(collection)

@@ -64,6 +64,28 @@ impl JsonlStore {
         Ok(collecting.done)
     }
 
+    pub(super) fn erase_blobs(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
+        let collection = Collection { now: SystemTime::UNIX_EPOCH, dry_run: false };
+        let references = References::default();
+        let mut collecting = Collecting { store: self, collection, references, done: Collected::default() };
+        collecting.mark()?;
+        let directory = self.blob_directory();
+        let trash = directory.join(".trash");
+        let mut places = vec![directory];
+        let days = self.entries(&trash)?.into_iter().filter(|entry| entry.is_dir);
+        places.extend(days.map(|entry| trash.join(entry.name)));
+        for hash in hashes.iter().filter(|hash| !collecting.references.contains(**hash)) {
+            for path in places.iter().map(|place| place.join(hash.to_string())) {
+                if let Some((size, _)) = collecting.size_and_age(&path)? {
+                    collecting.remove(&path)?;
+                    self.sync_dir_of(&path)?;
+                    collecting.done.removed.add(size);
+                }
+            }
+        }
+        Ok(collecting.done.removed)
+    }
+
     /// The directories whose files may hold lines, and which of their subdirectories.
     fn places_of_lines(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut places = Vec::new();

@@ -29,6 +29,7 @@ mod history;
 mod hostile;
 mod incidents;
 mod json_shapes;
+mod living;
 mod owners;
 mod person;
 mod pipes;
