@@ -4,6 +4,7 @@
 //! The invariant is the state machine's: nothing is asked or run before what leads to it is durable.
 
 mod act;
+mod apart;
 mod artifact;
 mod ask;
 mod child;
@@ -37,6 +38,7 @@ use crate::error::EngineError;
 use crate::journal::Journalling;
 use crate::session::Session;
 pub use act::{Answer, Asker};
+pub use apart::{Apart, Equip};
 pub use child::{Delegate, Task};
 pub use files::TurnFiles;
 use inbox::Message;

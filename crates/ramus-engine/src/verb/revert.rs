@@ -17,7 +17,7 @@ use crate::error::EngineError;
 use crate::session::Session;
 use crate::verb::append::Cursor;
 use crate::verb::branch::branch_target;
-use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, towards};
+use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, mind, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
 use crate::workspace::{Blame, SNAPSHOT, Timeline, Touched, short};
 
@@ -136,12 +136,47 @@ impl Engine {
             return Ok(Way::default());
         }
         let mut store = self.snapshot_store(session)?;
+        let steps = timeline.moments.iter().filter(|(seq, _)| *seq > since).flat_map(|(_, note)| &note.steps);
+        check_here(session, &store, steps.flat_map(|(before, after)| [*before, *after]))?;
         let current = look(session, &mut store, "")?.id;
         let touched = timeline.touched(&store, since, current, Blame::Behind)?;
         let mut plan = undoing(&store, &touched, current)?;
         plan.steps
             .retain(|step| options.only.is_empty() || options.only.iter().any(|only| step.path.starts_with(only)));
         Ok(Way { plan, store: Some(store) })
+    }
+
+    /// Moves the leaf to an entry, and brings the files of that branch along: they become what they were when its path was
+    /// last seen. What the branch that is left has is kept in a snapshot, and comes back with it.
+    ///
+    /// Files that somebody else changed are left alone, unless that is forced.
+    pub fn branch_with_files(
+        &self,
+        session: &mut Session,
+        target: Seq,
+        options: &RestoreOptions,
+    ) -> Result<RevertReport, EngineError> {
+        let _lease = self.store.lease(session.location(), self.now())?;
+        self.end_travel(session)?;
+        let id = branch_target(session, target)?;
+        let timeline = Timeline::of(session)?;
+        let unseen = || EngineError::Invalid(format!("no snapshot tells what the files were at {id}"));
+        let (since, commit) = session.files_at(target, &timeline)?.ok_or_else(unseen)?;
+        let mut store = self.snapshot_store(session)?;
+        check_here(session, &store, [commit])?;
+        let current = look(session, &mut store, "")?.id;
+        let touched = timeline.touched(&store, since, current, Blame::Since(commit))?;
+        let mut plan = towards(&store, commit, current, &options.only)?;
+        mind(&mut plan, &touched);
+        let is_there = session.leaf().as_ref() == Some(&id) && plan.steps.is_empty();
+        if options.dry_run || is_there {
+            let files = RestoreReport { plan, ..RestoreReport::default() };
+            return Ok(RevertReport { files, leaf: id, is_done: false });
+        }
+        let data = json!({"op": "branch", "client": self.client, "target": id.as_str()});
+        let way = Way { plan, store: Some(store) };
+        let files = self.carry_out(session, way, options.force, &format!("the files of {id}"), data)?;
+        Ok(RevertReport { files, leaf: id, is_done: true })
     }
 
     /// Goes a way back and moves the leaf. Whoever is interrupted after the first file leaves enough to end both.
@@ -196,6 +231,23 @@ struct Way {
     store: Option<Snapshots>,
 }
 
+/// Files are known in the directory where they were: a session that was moved since has others.
+pub(crate) fn check_here(
+    session: &Session,
+    store: &Snapshots,
+    named: impl IntoIterator<Item = SnapshotId>,
+) -> Result<(), EngineError> {
+    match named.into_iter().find(|id| !store.has(*id)) {
+        None => Ok(()),
+        Some(missing) => Err(EngineError::Conflict(format!(
+            "snapshot {} is none of {}: the session worked in another directory then; move it back, or go to the entry \
+             with `ramus branch`, which leaves files alone",
+            short(missing),
+            session.cwd()
+        ))),
+    }
+}
+
 /// Every path goes back to what it was before ramus first touched it.
 fn undoing(store: &Snapshots, touched: &Touched, current: SnapshotId) -> Result<Plan, EngineError> {
     let mut by_state: BTreeMap<SnapshotId, Vec<PathBuf>> = BTreeMap::new();
@@ -226,6 +278,21 @@ pub(crate) fn pointer(data: Value) -> Result<Draft, EngineError> {
 }
 
 impl Session {
+    /// Returns the files as they were last seen on the path to an entry, and where that is told; what was there before the
+    /// first change behind it when they were never seen before.
+    fn files_at(&self, entry: Seq, timeline: &Timeline) -> Result<Option<(Seq, SnapshotId)>, EngineError> {
+        let log = self.log();
+        let end = self.notes_behind(entry)?.last().map_or(entry, |(seq, _)| *seq);
+        for seq in log.ancestors(Some(end)) {
+            let at = timeline.moments.binary_search_by_key(&seq, |(seq, _)| *seq);
+            let note = at.ok().and_then(|at| timeline.moments.get(at));
+            if let Some(commit) = note.and_then(|(_, note)| note.commit.or(note.latest)) {
+                return Ok(Some((seq, commit)));
+            }
+        }
+        Ok(timeline.state_at(end).map(|commit| (end, commit)))
+    }
+
     /// Returns the revert that can be taken back.
     pub fn revert_mark(&self) -> Result<Option<RevertMark>, EngineError> {
         Ok(self.revert_in_force()?.map(|revert| revert.mark))
