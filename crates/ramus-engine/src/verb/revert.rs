@@ -3,13 +3,14 @@
 //! A revert undoes what ramus and its agents changed since an entry. Files that only somebody else changed stay as they are.
 //! The pointer that moves the leaf says all that is needed to take it back.
 
+mod along;
+mod mark;
+
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use ramus_model::json::Raw;
-use ramus_model::{Body, Draft, EntryId, Kind, Marker, Parent, Seq};
+use ramus_model::{Body, Draft, EntryId, Parent, Seq};
 use ramus_snapshot::{Action, Conflict, Plan, SnapshotId, Snapshots};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -17,9 +18,10 @@ use crate::error::EngineError;
 use crate::session::Session;
 use crate::verb::append::Cursor;
 use crate::verb::branch::branch_target;
-use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, mind, towards};
+use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
-use crate::workspace::{Blame, SNAPSHOT, Timeline, Touched, short};
+use crate::workspace::{Blame, Timeline, Touched, short};
+pub use mark::RevertMark;
 
 /// How much of a difference is kept beside a revert.
 const DIFF: usize = 1 << 14;
@@ -33,34 +35,6 @@ pub struct RevertReport {
     pub leaf: EntryId,
     /// Whether anything was done.
     pub is_done: bool,
-}
-
-/// A revert that can be taken back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RevertMark {
-    /// The last message that counts.
-    pub message: String,
-    /// Always none: messages are kept whole.
-    pub part: Option<String>,
-    /// The files as they were then, if a snapshot tells.
-    pub snapshot: Option<String>,
-    /// What the revert changed, as a unified diff; the start of it when it is long.
-    pub diff: String,
-    /// When it happened.
-    pub time: String,
-    /// The files as they were before the revert, if it changed any.
-    pub safety_snapshot: Option<String>,
-}
-
-/// A revert that is in force, and how it is taken back.
-pub(crate) struct InForce {
-    pub(crate) mark: RevertMark,
-    /// The pointer.
-    pub(crate) pointer: Seq,
-    /// The leaf before it.
-    left: String,
-    /// The entry behind which it changed files; empty when it changed none.
-    since: String,
 }
 
 impl Engine {
@@ -95,8 +69,9 @@ impl Engine {
             "op": "revert", "client": self.client, "target": id.as_str(), "left": left, "since": since,
             "snapshot": timeline.state_at(end).map(short), "safety_snapshot": kept,
         });
-        let files = self.carry_out(session, way, options.force, &format!("the files of {id}"), data)?;
-        Ok(RevertReport { files, leaf: id, is_done: true })
+        let done = self.carry_out(session, way, options.force, &format!("the files of {id}"), Some(data))?;
+        self.append(session, &done.drafts, &Cursor::Leaf)?;
+        Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
 
     /// Takes a revert back: files and leaf are as they were. It fails when something was said since.
@@ -119,8 +94,9 @@ impl Engine {
             return Ok(RevertReport { files, leaf: id, is_done: false });
         }
         let data = json!({"op": "unrevert", "client": self.client, "target": id.as_str()});
-        let files = self.carry_out(session, way, options.force, "what a revert undid", data)?;
-        Ok(RevertReport { files, leaf: id, is_done: true })
+        let done = self.carry_out(session, way, options.force, "what a revert undid", Some(data))?;
+        self.append(session, &done.drafts, &Cursor::Leaf)?;
+        Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
 
     /// Plans to undo what ramus and its agents changed behind an entry.
@@ -146,58 +122,29 @@ impl Engine {
         Ok(Way { plan, store: Some(store) })
     }
 
-    /// Moves the leaf to an entry, and brings the files of that branch along: they become what they were when its path was
-    /// last seen. What the branch that is left has is kept in a snapshot, and comes back with it.
-    ///
-    /// Files that somebody else changed are left alone, unless that is forced.
-    pub fn branch_with_files(
-        &self,
-        session: &mut Session,
-        target: Seq,
-        options: &RestoreOptions,
-    ) -> Result<RevertReport, EngineError> {
-        let _lease = self.store.lease(session.location(), self.now())?;
-        self.end_travel(session)?;
-        let id = branch_target(session, target)?;
-        let timeline = Timeline::of(session)?;
-        let unseen = || EngineError::Invalid(format!("no snapshot tells what the files were at {id}"));
-        let (since, commit) = session.files_at(target, &timeline)?.ok_or_else(unseen)?;
-        let mut store = self.snapshot_store(session)?;
-        check_here(session, &store, [commit])?;
-        let current = look(session, &mut store, "")?.id;
-        let touched = timeline.touched(&store, since, current, Blame::Since(commit))?;
-        let mut plan = towards(&store, commit, current, &options.only)?;
-        mind(&mut plan, &touched);
-        let is_there = session.leaf().as_ref() == Some(&id) && plan.steps.is_empty();
-        if options.dry_run || is_there {
-            let files = RestoreReport { plan, ..RestoreReport::default() };
-            return Ok(RevertReport { files, leaf: id, is_done: false });
-        }
-        let data = json!({"op": "branch", "client": self.client, "target": id.as_str()});
-        let way = Way { plan, store: Some(store) };
-        let files = self.carry_out(session, way, options.force, &format!("the files of {id}"), data)?;
-        Ok(RevertReport { files, leaf: id, is_done: true })
-    }
-
-    /// Goes a way back and moves the leaf. Whoever is interrupted after the first file leaves enough to end both.
+    /// Goes a way back, after what is there was kept; `data` is what the pointer says that moves the leaf then, if one does.
+    /// Whoever is interrupted after the first file leaves enough to end both.
     fn carry_out(
         &self,
         session: &mut Session,
         way: Way,
         force: bool,
         what: &str,
-        data: Value,
-    ) -> Result<RestoreReport, EngineError> {
+        data: Option<Value>,
+    ) -> Result<Done, EngineError> {
         let Way { plan, store } = way;
         let Some(mut store) = store.filter(|_| !plan.steps.is_empty()) else {
-            self.append(session, &[pointer(data)?], &Cursor::Leaf)?;
-            return Ok(RestoreReport { plan, ..RestoreReport::default() });
+            let drafts = data.map(pointer).transpose()?.into_iter().collect();
+            return Ok(Done { files: RestoreReport { plan, ..RestoreReport::default() }, drafts });
         };
-        let applied = self.apply(session, &mut store, (&plan, force), what, Some(&data))?;
+        let applied = self.apply(session, &mut store, (&plan, force), what, data.as_ref())?;
         let Applied { safety, restored, draft, now } = applied;
-        let pointer = pointer(completed(data, &store, &safety, now)?)?;
-        self.append(session, &[draft, pointer], &Cursor::Leaf)?;
-        Ok(RestoreReport { plan, safety: Some(safety), restored, ..RestoreReport::default() })
+        let mut drafts = vec![draft];
+        if let Some(data) = data {
+            drafts.push(pointer(completed(data, &store, &safety, now)?)?);
+        }
+        let files = RestoreReport { plan, safety: Some(safety), restored, ..RestoreReport::default() };
+        Ok(Done { files, drafts })
     }
 }
 
@@ -229,6 +176,13 @@ pub(crate) fn completed(
 struct Way {
     plan: Plan,
     store: Option<Snapshots>,
+}
+
+/// A way back that was gone.
+struct Done {
+    files: RestoreReport,
+    /// What must be noted: what was restored, and where the leaf goes.
+    drafts: Vec<Draft>,
 }
 
 /// Files are known in the directory where they were: a session that was moved since has others.
@@ -275,70 +229,4 @@ pub(crate) fn pointer(data: Value) -> Result<Draft, EngineError> {
     let target = data.get("target").and_then(Value::as_str).map(EntryId::new);
     let target = target.ok_or_else(|| EngineError::Corrupt("a pointer has no target".into()))?;
     Ok(Draft::new(Body::ramus("leaf", data)).under(Parent::Entry(target)))
-}
-
-impl Session {
-    /// Returns the files as they were last seen on the path to an entry, and where that is told; what was there before the
-    /// first change behind it when they were never seen before.
-    fn files_at(&self, entry: Seq, timeline: &Timeline) -> Result<Option<(Seq, SnapshotId)>, EngineError> {
-        let log = self.log();
-        let end = self.notes_behind(entry)?.last().map_or(entry, |(seq, _)| *seq);
-        for seq in log.ancestors(Some(end)) {
-            let at = timeline.moments.binary_search_by_key(&seq, |(seq, _)| *seq);
-            let note = at.ok().and_then(|at| timeline.moments.get(at));
-            if let Some(commit) = note.and_then(|(_, note)| note.commit.or(note.latest)) {
-                return Ok(Some((seq, commit)));
-            }
-        }
-        Ok(timeline.state_at(end).map(|commit| (end, commit)))
-    }
-
-    /// Returns the revert that can be taken back.
-    pub fn revert_mark(&self) -> Result<Option<RevertMark>, EngineError> {
-        Ok(self.revert_in_force()?.map(|revert| revert.mark))
-    }
-
-    /// Finds the revert that is in force: nothing was said and the leaf was not moved since.
-    pub(crate) fn revert_in_force(&self) -> Result<Option<InForce>, EngineError> {
-        let log = self.log();
-        for seq in log.seqs().rev() {
-            let Some(record) = log.record(seq) else { break };
-            match (record.kind, record.marker) {
-                (Kind::Custom, Marker::Leaf) => {
-                    let line = self.line(seq)?;
-                    return Ok(Raw::parse(&line).and_then(|raw| InForce::read(raw, seq)));
-                }
-                // Snapshots may be taken while one looks around.
-                (Kind::Custom, Marker::None) if is_snapshot(&self.line(seq)?) => {}
-                _ if !record.is_visible() => {}
-                _ => break,
-            }
-        }
-        Ok(None)
-    }
-}
-
-fn is_snapshot(line: &[u8]) -> bool {
-    let custom = Raw::parse(line).and_then(|raw| raw.field("customType")).and_then(Raw::text);
-    custom.is_some_and(|custom| custom.strip_prefix("ramus.") == Some(SNAPSHOT))
-}
-
-impl InForce {
-    /// Reads a pointer; none when it is not that of a revert.
-    fn read(raw: Raw<'_>, pointer: Seq) -> Option<Self> {
-        let data = raw.field("data")?;
-        let text = |raw: Raw<'_>, name| raw.field(name).and_then(Raw::text).map(|text| text.into_owned());
-        if text(data, "op")? != "revert" {
-            return None;
-        }
-        let mark = RevertMark {
-            message: text(data, "target")?,
-            part: None,
-            snapshot: text(data, "snapshot"),
-            diff: text(data, "diff").unwrap_or_default(),
-            time: text(raw, "timestamp").unwrap_or_default(),
-            safety_snapshot: text(data, "safety_snapshot"),
-        };
-        Some(Self { mark, pointer, left: text(data, "left")?, since: text(data, "since").unwrap_or_default() })
-    }
 }
