@@ -4,6 +4,7 @@
 //! The invariant is the state machine's: nothing is asked or run before what leads to it is durable.
 
 mod act;
+mod apart;
 mod artifact;
 mod ask;
 mod book;
@@ -39,6 +40,7 @@ use crate::journal::Journalling;
 use crate::operation::Doing;
 use crate::session::Session;
 pub use act::{Answer, Asker};
+pub use apart::{Apart, Equip};
 pub use book::keeps_book;
 pub(crate) use book::told;
 pub use child::{Delegate, Task};

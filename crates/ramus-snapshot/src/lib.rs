@@ -8,6 +8,7 @@ mod apply;
 mod collect;
 mod compare;
 mod content;
+mod copy;
 mod diff;
 mod difference;
 mod durable;

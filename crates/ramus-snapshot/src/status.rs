@@ -9,6 +9,7 @@ mod stranger;
 mod tracked;
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use gix_hash::ObjectId;
 use hashbrown::HashSet;
@@ -52,18 +53,17 @@ impl WorkingCopy<'_> {
         if index.is_unmerged || index.tree()? != self.committed()? {
             return Ok(Dirtiness::Dirty);
         }
-        let mut doubt = match tracked::look(self, &index) {
-            Dirtiness::Dirty => return Ok(Dirtiness::Dirty),
-            Dirtiness::Unknown(reason) => Some(reason),
-            Dirtiness::Clean => None,
-        };
         let names: HashSet<&[u8]> = index.entries.iter().map(|entry| &*entry.path).collect();
-        match stranger::look(self.top, &names) {
-            Dirtiness::Dirty => return Ok(Dirtiness::Dirty),
-            Dirtiness::Unknown(reason) => doubt = doubt.or(Some(reason)),
-            Dirtiness::Clean => {}
-        }
-        Ok(doubt.map_or(Dirtiness::Clean, Dirtiness::Unknown))
+        // Whoever finds that it differs saves the other the rest.
+        let is_over = AtomicBool::new(false);
+        let (tracked, strangers) = std::thread::scope(|scope| {
+            let strangers = scope.spawn(|| stranger::look(self.top, &names, &is_over));
+            let tracked = tracked::look(self, &index, &is_over);
+            (tracked, strangers.join().unwrap_or(Dirtiness::Unknown("who looked for new files died")))
+        });
+        let is_dirty = [tracked, strangers].contains(&Dirtiness::Dirty);
+        let doubt = [tracked, strangers].into_iter().find(|found| matches!(found, Dirtiness::Unknown(_)));
+        Ok(if is_dirty { Dirtiness::Dirty } else { doubt.unwrap_or(Dirtiness::Clean) })
     }
 
     /// Whether names have 64 digits.

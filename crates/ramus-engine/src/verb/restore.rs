@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::operation::Doing;
 use crate::session::Session;
+use crate::verb::revert::check_here;
 use crate::verb::snapshot::{SnapshotEntry, describe, look};
 use crate::verb::travel::Intent;
 use crate::workspace::{Blame, Cause, SNAPSHOT, Timeline, Touched, theirs_to_json};
@@ -91,6 +92,7 @@ impl Engine {
         let _lease = self.store.lease(session.location(), self.now())?;
         self.end_travel(session)?;
         let mut store = self.snapshot_store(session)?;
+        check_here(session, &store, [target.commit])?;
         let Taken { id: current, uncovered, unheeded, .. } = look(session, &mut store, "")?;
         let blame = Blame::Since(target.commit);
         let touched = Timeline::of(session)?.touched(&store, Some(target.seq), current, blame)?;
@@ -170,7 +172,7 @@ pub(crate) fn towards(
 }
 
 /// Leaves out what is none of ours, and marks what somebody else changed.
-fn mind(plan: &mut Plan, touched: &Touched) {
+pub(crate) fn mind(plan: &mut Plan, touched: &Touched) {
     let is_theirs = |path: &Path| touched.theirs.contains(path);
     plan.steps.retain(|step| {
         // What somebody else made is theirs to remove.

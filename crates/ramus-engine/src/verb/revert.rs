@@ -3,13 +3,14 @@
 //! A revert undoes what ramus and its agents changed since an entry. Files that only somebody else changed stay as they are.
 //! The pointer that moves the leaf says all that is needed to take it back.
 
+mod along;
+mod mark;
+
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use ramus_model::json::Raw;
-use ramus_model::{Body, Draft, EntryId, Kind, Marker, Parent, Seq};
+use ramus_model::{Body, Draft, EntryId, Parent, Seq};
 use ramus_snapshot::{Action, Conflict, Plan, SnapshotId, Snapshots};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -19,7 +20,8 @@ use crate::session::Session;
 use crate::verb::branch::branch_target;
 use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
-use crate::workspace::{Blame, SNAPSHOT, Timeline, Touched, short};
+use crate::workspace::{Blame, Timeline, Touched, short};
+pub use mark::RevertMark;
 
 /// How much of a difference is kept beside a revert.
 const DIFF: usize = 1 << 14;
@@ -33,34 +35,6 @@ pub struct RevertReport {
     pub leaf: EntryId,
     /// Whether anything was done.
     pub is_done: bool,
-}
-
-/// A revert that can be taken back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RevertMark {
-    /// The last message that counts.
-    pub message: String,
-    /// Always none: messages are kept whole.
-    pub part: Option<String>,
-    /// The files as they were then, if a snapshot tells.
-    pub snapshot: Option<String>,
-    /// What the revert changed, as a unified diff; the start of it when it is long.
-    pub diff: String,
-    /// When it happened.
-    pub time: String,
-    /// The files as they were before the revert, if it changed any.
-    pub safety_snapshot: Option<String>,
-}
-
-/// A revert that is in force, and how it is taken back.
-pub(crate) struct InForce {
-    pub(crate) mark: RevertMark,
-    /// The pointer.
-    pub(crate) pointer: Seq,
-    /// The leaf before it.
-    left: String,
-    /// The entry behind which it changed files; empty when it changed none.
-    since: String,
 }
 
 impl Engine {
@@ -141,6 +115,8 @@ impl Engine {
             return Ok(Way::default());
         }
         let mut store = self.snapshot_store(session)?;
+        let steps = timeline.moments.iter().filter(|(seq, _)| Some(*seq) > since).flat_map(|(_, note)| &note.steps);
+        check_here(session, &store, steps.flat_map(|(before, after)| [*before, *after]))?;
         let current = look(session, &mut store, "")?.id;
         let touched = timeline.touched(&store, since, current, Blame::Behind)?;
         let mut plan = undoing(&store, &touched, current)?;
@@ -206,8 +182,25 @@ pub(crate) struct Way {
 /// A way back that was gone.
 pub(crate) struct Done {
     pub(crate) files: RestoreReport,
-    /// What must be noted.
+    /// What must be noted: what was restored, and where the leaf goes.
     pub(crate) drafts: Vec<Draft>,
+}
+
+/// Files are known in the directory where they were: a session that was moved since has others.
+pub(crate) fn check_here(
+    session: &Session,
+    store: &Snapshots,
+    named: impl IntoIterator<Item = SnapshotId>,
+) -> Result<(), EngineError> {
+    match named.into_iter().find(|id| !store.has(*id)) {
+        None => Ok(()),
+        Some(missing) => Err(EngineError::Conflict(format!(
+            "snapshot {} is none of {}: the session worked in another directory then; move it back, or go to the entry \
+             with `ramus branch`, which leaves files alone",
+            short(missing),
+            session.cwd()
+        ))),
+    }
 }
 
 /// Every path goes back to what it was before ramus first touched it.
@@ -237,55 +230,4 @@ pub(crate) fn pointer(data: Value) -> Result<Draft, EngineError> {
     let target = data.get("target").and_then(Value::as_str).map(EntryId::new);
     let target = target.ok_or_else(|| EngineError::Corrupt("a pointer has no target".into()))?;
     Ok(Draft::new(Body::ramus("leaf", data)).under(Parent::Entry(target)))
-}
-
-impl Session {
-    /// Returns the revert that can be taken back.
-    pub fn revert_mark(&self) -> Result<Option<RevertMark>, EngineError> {
-        Ok(self.revert_in_force()?.map(|revert| revert.mark))
-    }
-
-    /// Finds the revert that is in force: nothing was said and the leaf was not moved since.
-    pub(crate) fn revert_in_force(&self) -> Result<Option<InForce>, EngineError> {
-        let log = self.log();
-        for seq in log.seqs().rev() {
-            let Some(record) = log.record(seq) else { break };
-            match (record.kind, record.marker) {
-                (Kind::Custom, Marker::Leaf) => {
-                    let line = self.line(seq)?;
-                    return Ok(Raw::parse(&line).and_then(|raw| InForce::read(raw, seq)));
-                }
-                // Snapshots may be taken while one looks around.
-                (Kind::Custom, Marker::None) if is_snapshot(&self.line(seq)?) => {}
-                _ if !record.is_visible() => {}
-                _ => break,
-            }
-        }
-        Ok(None)
-    }
-}
-
-fn is_snapshot(line: &[u8]) -> bool {
-    let custom = Raw::parse(line).and_then(|raw| raw.field("customType")).and_then(Raw::text);
-    custom.is_some_and(|custom| custom.strip_prefix("ramus.") == Some(SNAPSHOT))
-}
-
-impl InForce {
-    /// Reads a pointer; none when it is not that of a revert.
-    fn read(raw: Raw<'_>, pointer: Seq) -> Option<Self> {
-        let data = raw.field("data")?;
-        let text = |raw: Raw<'_>, name| raw.field(name).and_then(Raw::text).map(|text| text.into_owned());
-        if text(data, "op")? != "revert" {
-            return None;
-        }
-        let mark = RevertMark {
-            message: text(data, "target")?,
-            part: None,
-            snapshot: text(data, "snapshot"),
-            diff: text(data, "diff").unwrap_or_default(),
-            time: text(raw, "timestamp").unwrap_or_default(),
-            safety_snapshot: text(data, "safety_snapshot"),
-        };
-        Some(Self { mark, pointer, left: text(data, "left")?, since: text(data, "since").unwrap_or_default() })
-    }
 }

@@ -268,7 +268,7 @@ fn a_workspace_that_was_made_for_a_session_goes_with_it_unless_others_work_there
     let leaf = world.session.log().leaf().unwrap();
     let fork = world.engine.fork(&world.session, leaf, &ForkOptions::default()).unwrap();
     let done = world.engine.delete(&world.session, Children::Orphan, false).unwrap();
-    assert_eq!(done.workspaces[0].kept_for, [fork.id.clone()]);
+    assert_eq!(done.workspaces[0].kept_for, vec![fork.id.clone()]);
     assert!(info.root.join("output/made.txt").exists(), "a fork works there");
     let fork = world.engine.open(fork.id.as_str(), "/").unwrap();
     let would = world.engine.delete(&fork, Children::Orphan, true).unwrap();

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashbrown::HashSet;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags};
@@ -19,7 +20,7 @@ const MOST: usize = 200_000;
 const NAMES: usize = 32 << 10;
 
 /// Looks for a file that git does not know, until one is found.
-pub(super) fn look(top: &Path, tracked: &HashSet<&[u8]>) -> Dirtiness {
+pub(super) fn look(top: &Path, tracked: &HashSet<&[u8]>, is_over: &AtomicBool) -> Dirtiness {
     let Ok(root) = File::open(top) else { return Dirtiness::Unknown("the directory cannot be read") };
     let mut unheeded = Vec::new();
     let reader = RuleReader::default();
@@ -28,13 +29,16 @@ pub(super) fn look(top: &Path, tracked: &HashSet<&[u8]>) -> Dirtiness {
     let mut open = vec![(Vec::new(), rules)];
     let mut count = 0;
     let mut is_unread = false;
-    while let Some((path, rules)) = open.pop() {
+    while let Some((path, rules)) = open.pop().filter(|_| !is_over.load(Ordering::Relaxed)) {
         count += 1;
         if count > MOST {
             return Dirtiness::Unknown("there are too many directories");
         }
         match search.directory(&path, &rules, &mut unheeded) {
-            Found::Stranger => return Dirtiness::Dirty,
+            Found::Stranger => {
+                is_over.store(true, Ordering::Relaxed);
+                return Dirtiness::Dirty;
+            }
             Found::Directories(mut inner) => open.append(&mut inner),
             Found::Closed => is_unread = true,
         }

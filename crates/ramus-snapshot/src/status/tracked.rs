@@ -23,8 +23,8 @@ const CONVERTING: [&[u8]; 3] = [b"filter", b"ident", b"working-tree-encoding"];
 const LARGEST_ATTRIBUTES: u64 = 1 << 20;
 
 /// Looks at every tracked file, until one differs.
-pub(super) fn look(copy: &WorkingCopy<'_>, index: &Index) -> Dirtiness {
-    let looking = Looking { copy, index, read: AtomicU64::new(0), is_over: AtomicBool::new(false) };
+pub(super) fn look(copy: &WorkingCopy<'_>, index: &Index, is_over: &AtomicBool) -> Dirtiness {
+    let looking = Looking { copy, index, read: AtomicU64::new(0), is_over };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
     let share = index.entries.len().div_ceil(threads).max(1);
     let found: Vec<Dirtiness> = std::thread::scope(|scope| {
@@ -42,7 +42,7 @@ struct Looking<'l> {
     index: &'l Index,
     read: AtomicU64,
     /// Whether somebody found one that differs.
-    is_over: AtomicBool,
+    is_over: &'l AtomicBool,
 }
 
 impl Looking<'_> {

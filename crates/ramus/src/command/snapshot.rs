@@ -69,7 +69,13 @@ impl Snapshots {
         let mut all = invocation.engine.snapshots(&session)?;
         all.retain(|one| one.is_on_path || !self.lineage);
         if invocation.screen.wants_json() {
-            let all: Vec<Value> = all.iter().map(to_json).collect();
+            let current = session.info()?.latest_snapshot;
+            let with_current = |one: &SnapshotEntry| {
+                let mut value = json::members(to_json(one));
+                value.insert("current".into(), (Some(one.id()) == current).into());
+                value
+            };
+            let all: Vec<_> = all.iter().map(with_current).collect();
             invocation.screen.json(json::members(json!({"snapshots": all})))?;
             return Ok(Exit::Done);
         }
