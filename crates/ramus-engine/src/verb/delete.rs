@@ -89,6 +89,7 @@ impl Engine {
         for base in self.unneeded_bases(&family, &going) {
             take_in(&mut removed, remove_base(self, base, dry_run)?);
         }
+        going.iter().filter(|_| !dry_run).for_each(|location| self.bus.wrote(&location.id, 0));
         let children = spawned.iter().map(|kin| kin.location.id.clone()).collect();
         Ok(Deleted { session: session.id().clone(), removed, blobs, children, kept })
     }

@@ -6,7 +6,6 @@ use ramus_engine::{
     Boot, Cursor, Engine, ErrorKind, Filter, Purge, PurgeScope, RestoreOptions, Say, Session, TagChange,
 };
 use ramus_model::{Body, Draft};
-use ramus_store::LogStore as _;
 use serde_json::json;
 
 use crate::homes::{Home, clean, homes, jsonl, path, saying};
@@ -25,7 +24,7 @@ fn listed(engine: &Engine, archived: bool) -> (usize, usize) {
 }
 
 fn system(home: &Home, session: &mut Session, text: &str) {
-    home.engine.say(session, Say { role: "system".into(), text: text.into(), pictures: Vec::new() }).unwrap();
+    home.engine.say(session, Say { role: "system".into(), text: text.into(), ..Say::default() }).unwrap();
 }
 
 /// What a model is sent, in words.
