@@ -11,6 +11,7 @@ use ramus_store::{Flush, LogStore, MemoryStore};
 use crate::approvals::Approvals;
 use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
+use crate::events::Bus;
 use crate::run::Summariser;
 use crate::workspace::Ledgers;
 
@@ -63,6 +64,8 @@ pub struct Engine {
     pub(crate) ledgers: Ledgers,
     pub(crate) approvals: Option<Approvals>,
     pub(crate) summariser: Option<Summariser>,
+    /// Who is told what happens.
+    pub(crate) bus: Bus,
 }
 
 impl Engine {
@@ -81,6 +84,7 @@ impl Engine {
             ledgers: Ledgers::default(),
             approvals: None,
             summariser: None,
+            bus: Bus::default(),
         }
     }
 

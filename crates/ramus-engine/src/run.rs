@@ -59,6 +59,8 @@ pub struct Run {
     pub prompt: Option<String>,
     /// Pictures that belong to the prompt.
     pub pictures: Vec<crate::Picture>,
+    /// Files that belong to the prompt.
+    pub attachments: Vec<crate::Attachment>,
     /// Who answers.
     pub model: Resolved,
     /// What is known about the model.
@@ -93,6 +95,7 @@ impl Run {
         Self {
             prompt: None,
             pictures: Vec::new(),
+            attachments: Vec::new(),
             model,
             facts: Facts::default(),
             system: String::new(),
@@ -180,6 +183,21 @@ impl Engine {
     /// A session that another process runs is refused. What a turn left whose process is gone is kept first; nothing of it
     /// is run again.
     pub fn run(
+        &self,
+        session: &mut Session,
+        run: Run,
+        runtime: &Handle,
+        post: (Inbox, Letters),
+        watcher: &mut dyn FnMut(&Event),
+    ) -> Result<TurnResult, EngineError> {
+        let result = self.run_turn(session, run, runtime, post, watcher);
+        if let Err(error) = &result {
+            self.bus.fail(session.id(), &error.to_string());
+        }
+        result
+    }
+
+    fn run_turn(
         &self,
         session: &mut Session,
         mut run: Run,

@@ -179,6 +179,12 @@ impl Settings {
         let wrong = |message: String| Err(EngineError::Setting { message, hint: None });
         match key {
             "layout" if !matches!(value, "pi" | "omp") => wrong(format!("layout is \"pi\" or \"omp\", not {value:?}")),
+            "retention_bytes" if !value.is_empty() => crate::verb::retain::size(key, value).map(drop),
+            "retention_drafts" | "retention_archived" | "retention_sessions" | "retention_quarantine"
+                if !value.is_empty() =>
+            {
+                crate::verb::retain::age(key, value).map(drop)
+            }
             "durability" if crate::Durability::named(value).is_none() => {
                 wrong(format!("durability is \"full\", \"turn\" or \"os\", not {value:?}"))
             }

@@ -309,6 +309,10 @@ impl LogStore for JsonlStore {
         self.delete_copies(at, dry_run)
     }
 
+    fn sweep_quarantine(&self, before: SystemTime, dry_run: bool) -> Result<Removed, StoreError> {
+        self.delete_old_damage(before, dry_run)
+    }
+
     fn list(&self) -> Result<Vec<Location>, StoreError> {
         self.list_files()
     }

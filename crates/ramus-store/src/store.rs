@@ -238,6 +238,12 @@ pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
         Ok(Removed::default())
     }
 
+    /// Removes damage that was set aside before a moment. With `dry_run`, says what would go.
+    fn sweep_quarantine(&self, before: SystemTime, dry_run: bool) -> Result<Removed, StoreError> {
+        let _ = (before, dry_run);
+        Ok(Removed::default())
+    }
+
     /// Lists all logs of this home without opening them.
     fn list(&self) -> Result<Vec<Location>, StoreError>;
 

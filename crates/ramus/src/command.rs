@@ -2,6 +2,7 @@
 
 mod append;
 mod archive;
+mod artifacts;
 mod boot;
 mod branch;
 mod catalogue;
@@ -9,6 +10,7 @@ mod chat;
 mod children;
 mod clear;
 mod compact;
+mod compare;
 mod completions;
 mod config;
 mod confirm;
@@ -18,6 +20,7 @@ mod demo;
 mod diff;
 mod doctor;
 mod entry;
+mod events;
 mod evict;
 mod export;
 mod fork;
@@ -26,6 +29,7 @@ mod history;
 mod label;
 mod list;
 mod log;
+mod merge_back;
 mod meta;
 mod models;
 mod move_session;
@@ -39,6 +43,7 @@ mod replace_segment;
 mod reset;
 mod reset_leaf;
 mod restore;
+mod retain;
 mod revert;
 pub(crate) mod run;
 mod say;
@@ -79,6 +84,7 @@ pub(crate) enum Command {
     Usage(usage::Usage),
     Tree(tree::Tree),
     Tail(tail::Tail),
+    Events(events::Events),
     Context(context::Context),
     Entry(entry::Entry),
     State(state::State),
@@ -91,11 +97,14 @@ pub(crate) enum Command {
     Rename(rename::Rename),
     Fork(fork::Fork),
     Children(children::Children),
+    Compare(compare::Compare),
+    MergeBack(merge_back::MergeBack),
     Compact(compact::Compact),
     Clear(clear::Clear),
     Evict(evict::Evict),
     ReplaceSegment(replace_segment::ReplaceSegment),
     Todo(todo::Todo),
+    Artifacts(artifacts::Artifacts),
     Move(move_session::Move),
     Relocate(relocate::Relocate),
     Meta(meta::Meta),
@@ -118,6 +127,7 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
     Gc(gc::Gc),
+    Retain(retain::Retain),
     Catalogue(catalogue::Catalogue),
     Config(config::Config),
     Models(models::Models),
@@ -154,6 +164,7 @@ impl Command {
             Self::Usage(usage) => usage.run(invocation),
             Self::Tree(tree) => tree.run(invocation),
             Self::Tail(tail) => tail.run(invocation),
+            Self::Events(events) => events.run(invocation),
             Self::Context(context) => context.run(invocation),
             Self::Entry(entry) => entry.run(invocation),
             Self::State(state) => state.run(invocation),
@@ -166,11 +177,14 @@ impl Command {
             Self::Rename(rename) => rename.run(invocation),
             Self::Fork(fork) => fork.run(invocation),
             Self::Children(children) => children.run(invocation),
+            Self::Compare(compare) => compare.run(invocation),
+            Self::MergeBack(merge_back) => merge_back.run(invocation),
             Self::Compact(compact) => compact.run(invocation),
             Self::Clear(clear) => clear.run(invocation),
             Self::Evict(evict) => evict.run(invocation),
             Self::ReplaceSegment(replace) => replace.run(invocation),
             Self::Todo(todo) => todo.run(invocation),
+            Self::Artifacts(artifacts) => artifacts.run(invocation),
             Self::Move(move_session) => move_session.run(invocation),
             Self::Relocate(relocate) => relocate.run(invocation),
             Self::Meta(meta) => meta.run(invocation),
@@ -193,6 +207,7 @@ impl Command {
             Self::Doctor(doctor) => doctor.run(invocation),
             Self::Recover(recover) => recover.run(invocation),
             Self::Gc(gc) => gc.run(invocation),
+            Self::Retain(retain) => retain.run(invocation),
             Self::Catalogue(catalogue) => catalogue.run(invocation),
             Self::Config(config) => config.run(invocation),
             Self::Models(models) => models.run(invocation),

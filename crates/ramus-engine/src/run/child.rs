@@ -78,6 +78,7 @@ impl Task {
         let mut run = run.clone();
         run.prompt = None;
         run.pictures = Vec::new();
+        run.attachments = Vec::new();
         Self {
             engine: engine.clone(),
             parent: session.id().clone(),

@@ -129,6 +129,7 @@ impl Engine {
         session.wrote = true;
         session.unconfirmed |= self.durability.flush() == Flush::Later;
         session.save_sidecar_when_worthwhile();
+        self.bus.wrote(session.id(), session.log().len());
         Ok(())
     }
 

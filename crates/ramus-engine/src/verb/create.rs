@@ -68,7 +68,8 @@ impl Engine {
             bytes.extend(body.to_line(&entry, last.as_ref(), &timestamp));
             last = Some(entry);
         }
-        let location = self.store.create(&NewLog::draft(id, &new.cwd, &timestamp), &bytes)?;
+        let location = self.store.create(&NewLog::draft(id.clone(), &new.cwd, &timestamp), &bytes)?;
+        self.bus.wrote(&id, 0);
         load(&self.store, location, ramus_model::Depth::Envelope)
     }
 }

@@ -89,6 +89,7 @@ impl Engine {
         for base in unneeded {
             removed.take_in(remove_base(self, base, dry_run)?);
         }
+        going.iter().filter(|_| !dry_run).for_each(|location| self.bus.wrote(&location.id, 0));
         let rest = match dry_run {
             true => self.foresee_leavings(leavings, &logs, &bases)?,
             false => self.clear_leavings(leavings)?,

@@ -95,6 +95,7 @@ impl Engine {
             self.check_origin(origin)?;
         }
         let location = self.store.create(&new, &bytes)?;
+        self.bus.wrote(&header.id, 0);
         Ok(Forked { id: header.id, location, origin: from, title, cwd: header.cwd })
     }
 

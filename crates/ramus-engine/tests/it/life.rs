@@ -24,7 +24,7 @@ fn listed(engine: &Engine, archived: bool) -> (usize, usize) {
 }
 
 fn system(home: &Home, session: &mut Session, text: &str) {
-    home.engine.say(session, Say { role: "system".into(), text: text.into(), pictures: Vec::new() }).unwrap();
+    home.engine.say(session, Say { role: "system".into(), text: text.into(), ..Say::default() }).unwrap();
 }
 
 /// What a model is sent, in words.

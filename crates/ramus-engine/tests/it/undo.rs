@@ -198,8 +198,7 @@ fn back_and_forward(home: &Home, session: &mut Session, most: usize, states: &[S
         assert_eq!(
             (&is.leaf, &is.title, &is.labels, &is.meta, &is.todos, &is.context),
             (&then.leaf, &then.title, &then.labels, &then.meta, &then.todos, &then.context),
-            "{} steps back",
-            back
+            "{back} steps back"
         );
     }
     for _ in 0..back {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::JsonlStore;
 use crate::error::StoreError;
@@ -43,6 +44,26 @@ impl JsonlStore {
                 self.sync_dir_of(&file)?;
             }
             removed.files.push(file);
+        }
+        Ok(removed)
+    }
+
+    /// Removes what has been in the quarantine since before a moment.
+    pub(super) fn delete_old_damage(&self, before: SystemTime, dry_run: bool) -> Result<Removed, StoreError> {
+        let quarantine = self.root.join("quarantine");
+        let mut removed = Removed::default();
+        for entry in self.entries(&quarantine)?.into_iter().filter(|entry| entry.is_file) {
+            let path = quarantine.join(entry.name);
+            let stat = self.fs.stat(&path).map_err(|error| StoreError::io("inspect", &path, error))?;
+            if stat.changed >= before {
+                continue;
+            }
+            if !dry_run {
+                self.fs.remove(&path).map_err(|error| StoreError::io("remove", &path, error))?;
+                self.sync_dir_of(&path)?;
+            }
+            removed.bytes += stat.size;
+            removed.files.push(path);
         }
         Ok(removed)
     }

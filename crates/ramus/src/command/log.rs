@@ -11,11 +11,13 @@ use crate::render::preview::Preview;
 use crate::render::{Text, clean, json, style};
 
 const EXAMPLES: &str = "\
-Newest first. An operation is everything that one command, turn or program did at once; `undo` takes back one at a time. \
+Newest first. With --all, also what was done to the sessions that were forked from it or that it spawned, and theirs. An \
+operation is everything that one command, turn or program did at once; `undo` takes back one at a time. \
 What other programs appended has no client.
 
 Examples:
   ramus log last
+  ramus log last --all
   ramus log last --limit 5 --json | jq -r '.operations[].op'";
 
 /// How many operations are listed when nobody says.
@@ -33,11 +35,17 @@ pub(crate) struct Log {
     /// Go on behind this operation
     #[arg(long, value_name = "C")]
     cursor: Option<String>,
+    /// List what was done to its forks and children too
+    #[arg(long, visible_alias = "audit", conflicts_with = "cursor")]
+    all: bool,
 }
 
 impl Log {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let session = invocation.session(&self.session)?;
+        if self.all {
+            return self.audit(invocation, &session);
+        }
         let page = session.operations(Some(self.limit), self.cursor.as_deref())?;
         if invocation.screen.wants_json() {
             let operations =
@@ -58,6 +66,30 @@ impl Log {
             }
         }
         invocation.mention_damage(session.log(), &self.session)?;
+        Ok(Exit::Done)
+    }
+
+    /// Lists what was done to a session and to those that come from it.
+    fn audit(&self, invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<Exit> {
+        let audited = invocation.engine.audit(session)?;
+        let (mut text, mut told) = (Text::new(), Vec::new());
+        for (session, done) in audited.newest(self.limit) {
+            if invocation.screen.wants_json() {
+                let mut operation = json::members(to_json(session, done)?);
+                operation.insert("session".into(), session.id().as_str().into());
+                told.push(Value::Object(operation));
+            } else {
+                text.styled(style::ID, session.id().as_str()).spaces(2);
+                line(&mut text, session, done, invocation.screen.width())?;
+            }
+        }
+        if invocation.screen.wants_json() {
+            let sessions: Vec<&str> = audited.sessions.iter().map(|session| session.id().as_str()).collect();
+            let answer = json!({"session": session.id().as_str(), "sessions": sessions, "operations": told});
+            invocation.screen.json(json::members(answer))?;
+        } else {
+            invocation.screen.text(&text)?;
+        }
         Ok(Exit::Done)
     }
 }

@@ -83,7 +83,7 @@ fn c18_purge_needs_a_yes_and_a_dry_run_names_everything() {
     let done = world.json(&["purge", &target, "--yes"]);
     assert_eq!(done["purged"], planned["purged"]);
     assert!(!world.ok(&["entry", &target]).contains("reverse"));
-    assert!(!world.ok(&["export", &session]).contains("in reverse"));
+    assert!(!world.ok(&["export", &session, "--to", "pi"]).contains("in reverse"));
     assert_eq!(world.json(&["search", "reverse"])["hits"], json!([]));
     assert_eq!(world.run(&["undo", &session]).code, 0, "what came before can be undone");
     assert_eq!(world.run(&["doctor", &session]).code, 0);
@@ -99,7 +99,7 @@ fn a21_reset_needs_a_yes_and_starts_over() {
     assert_eq!((&reset["history_cleared"], &reset["cleared_messages"]), (&json!(true), &json!(7)));
     assert_eq!(world.json(&["show", &session])["messages"], json!([]));
     assert_eq!(world.json(&["show", &session])["session"]["title"], "Sort a list");
-    assert_eq!(world.json(&["search", "sort"])["hits"], json!([]));
+    assert_eq!(world.json(&["search", "reverse"])["hits"], json!([]));
     let ran = world.run(&["undo", &session]);
     assert_eq!(ran.code, 4);
     assert!(ran.stderr.contains("reset"), "{}", ran.stderr);
@@ -135,4 +135,78 @@ fn b26_todos_are_added_done_and_wait() {
     assert_eq!(set.stdout, "[ ] 1  from stdin\n");
     world.ok(&["undo", &session]);
     assert_eq!(world.json(&["todo", &session])["todos"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn i14_the_audit_covers_forks_and_children() {
+    let world = World::new();
+    let session = world.branched();
+    let fork = world.ok(&["fork", &session]);
+    let child = world.ok(&["new", "--parent", &session]);
+    world.say(&fork, "user", "in the fork");
+    world.say(&child, "user", "in the child");
+    let audit = world.json(&["log", &session, "--all"]);
+    let sessions = audit["sessions"].as_array().unwrap();
+    assert!(sessions.len() == 3 && sessions.contains(&json!(fork)) && sessions.contains(&json!(child)), "{audit}");
+    let newest: Vec<_> = audit["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .take(2)
+        .map(|one| (one["session"].as_str().unwrap(), one["op"].as_str().unwrap()))
+        .collect();
+    assert_eq!(newest, [(child.as_str(), "say"), (fork.as_str(), "say")]);
+    assert!(world.ok(&["log", &session, "--audit"]).contains("in the fork"));
+}
+
+#[test]
+fn i1_events_are_replayed_from_a_place() {
+    let world = World::new();
+    let session = world.session();
+    world.say(&session, "user", "one");
+    world.say(&session, "assistant", "two");
+    let told = |arguments: &[&str]| -> Vec<(String, u64)> {
+        let lines = world.ok(arguments);
+        let event = |line: &str| {
+            let event: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!((&event["schema_version"], &event["session"]), (&json!(1), &json!(session)));
+            (event["type"].as_str().unwrap().to_owned(), event["seq"].as_u64().unwrap())
+        };
+        lines.lines().map(event).collect()
+    };
+    let all = told(&["events", &session, "--replay", "--json"]);
+    let expected = [("entry.appended", 1), ("entry.appended", 2), ("message.end", 2)];
+    assert_eq!(all, expected.map(|(name, seq)| (name.to_owned(), seq)));
+    assert_eq!(told(&["events", &session, "--replay", "--from", "1", "--json"]), all[1..]);
+}
+
+#[test]
+fn compare_and_merge_back_tell_what_another_way_came_to() {
+    let world = World::new();
+    let session = world.branched();
+    let compared = world.json(&["compare", &format!("{session}@bbbb0001"), &session]);
+    assert_eq!((&compared["ancestor"], &compared["shared_messages"]), (&json!("aaaa0004"), &json!(4)));
+    assert_eq!((&compared["a"]["messages"], &compared["b"]["messages"]), (&json!(1), &json!(2)));
+    assert!(world.ok(&["compare", &session, &session]).contains("both share"));
+    let from = format!("{session}@bbbb0001");
+    let planned = world.json(&["merge-back", &session, &from, "--dry-run"]);
+    assert!(planned["text"].as_str().unwrap().contains("And in reverse?"), "{planned}");
+    assert_eq!(planned["merged"], json!([]));
+    let merged = world.json(&["merge-back", &session, &from, "--message", "bbbb0001"]);
+    assert_eq!(merged["leaf"], merged["merged"][0]);
+    world.ok(&["undo", &session]);
+    assert_eq!(world.json(&["show", &session])["session"]["leaf"], "cccc0002");
+}
+
+#[test]
+fn a28_retention_needs_rules_and_a_yes() {
+    let world = World::new();
+    world.session();
+    let ran = world.run(&["retain", "--dry-run"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("no rule"), "{}", ran.stderr);
+    assert_eq!(world.run(&["config", "set", "retention_drafts", "soon"]).code, 2);
+    world.ok(&["config", "set", "retention_drafts", "7d"]);
+    assert_eq!(world.run(&["retain"]).code, 2);
+    assert_eq!(world.json(&["retain", "--yes"])["sessions"], json!([]), "a draft of today stays");
 }

@@ -102,6 +102,7 @@ pub(crate) fn equip(
     let turn = Turn {
         prompt: said.text,
         pictures: said.pictures,
+        attachments: said.attachments,
         facts,
         model,
         system: system_prompt(&agent.prompt, session.cwd(), root.as_deref()),
