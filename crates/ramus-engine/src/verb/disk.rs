@@ -45,7 +45,7 @@ pub struct DirectoryUsage {
     pub is_there: bool,
     /// Where its snapshots are kept.
     pub path: PathBuf,
-    /// What they take; none when they are damaged.
+    /// What they take; none when they cannot be read.
     pub usage: Option<Usage>,
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn tell(text: &mut Text, report: &DiskReport) {
                 let count = usize::try_from(usage.snapshots).unwrap_or(usize::MAX);
                 format!("{}, {}", quantity::count(count, "snapshot", "snapshots"), quantity::size(usage.bytes))
             }
-            None => "its snapshots are damaged".to_owned(),
+            None => "its snapshots cannot be read".to_owned(),
         };
         let gone = if one.is_there || one.directory.is_none() { "" } else { " (gone)" };
         let name = one.directory.as_ref().unwrap_or(&one.path).to_string_lossy().into_owned();

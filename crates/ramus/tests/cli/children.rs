@@ -42,10 +42,10 @@ fn f1_f3_f4_f7_children_work_side_by_side_and_come_back_with_one_result_each_in_
         shown["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "toolResult").collect();
     assert_eq!(results.len(), 2);
     assert!(results.iter().all(|result| result["text"] == "@explore: Found it."), "{results:?}");
-    let context = world.json(&["context", parent])["messages"].as_array().unwrap().clone();
+    let context = world.json(&["context", parent, "--dialect", "provider"])["messages"].as_array().unwrap().clone();
     let called: Vec<&Value> = context[1]["content"].as_array().unwrap().iter().map(|part| &part["id"]).collect();
     let answered: Vec<&Value> = context[2..4].iter().map(|message| &message["toolCallId"]).collect();
-    assert_eq!(called, answered, "results come in the order of calls");
+    assert_eq!(called, answered, "a model gets results in the order of its calls, whoever was first");
     let children = world.json(&["children", parent])["children"].as_array().unwrap().clone();
     let mut titles: Vec<&str> = children.iter().map(|child| child["title"].as_str().unwrap()).collect();
     titles.sort_unstable();

@@ -1,7 +1,7 @@
 //! `branch --files`: every branch of a conversation brings its own files along.
 
 use ramus_model::Seq;
-use ramus_snapshot::SnapshotId;
+use ramus_snapshot::{Conflict, SnapshotId, Step};
 use serde_json::json;
 
 use super::{RevertReport, Way, check_here};
@@ -37,7 +37,12 @@ impl Engine {
         let touched = timeline.touched(&store, Some(since), current, Blame::Since(commit))?;
         let mut plan = towards(&store, commit, current, &options.only)?;
         mind(&mut plan, &touched);
-        let is_there = session.leaf().as_ref() == Some(&id) && plan.steps.is_empty();
+        let is_possible = |step: &Step| match step.conflict {
+            None => true,
+            Some(Conflict::Changed) => options.force,
+            Some(Conflict::Uncovered | Conflict::Forbidden) => false,
+        };
+        let is_there = session.leaf().as_ref() == Some(&id) && !plan.steps.iter().any(is_possible);
         if options.dry_run || is_there {
             let files = RestoreReport { plan, ..RestoreReport::default() };
             return Ok(RevertReport { files, leaf: id, is_done: false });
