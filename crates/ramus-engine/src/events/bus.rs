@@ -150,3 +150,30 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_falls_behind_is_told_how_much_was_missed_after_what_was_kept() {
+        let (bus, session) = (Bus::default(), SessionId::new("s"));
+        let queue = bus.listen(Some(session.clone()));
+        bus.tell(&SessionId::new("other"), &Event::MessageStart);
+        for _ in 0..ROOM + 10 {
+            bus.tell(&session, &Event::MessageStart);
+            bus.wrote(&session, 1);
+        }
+        let mut kept = 0;
+        let missed = loop {
+            match queue.take() {
+                (Some(_), 0) => kept += 1,
+                (_, missed) => break missed,
+            }
+        };
+        assert_eq!((kept, missed), (ROOM, ROOM as u64 / 2 + 10));
+        drop(queue);
+        bus.wrote(&session, 2);
+        assert_eq!(bus.shared.count.load(Ordering::Acquire), 0, "who is gone is not told any more");
+    }
+}

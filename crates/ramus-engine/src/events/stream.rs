@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ramus_model::{Depth, Seq, SessionId};
-use ramus_store::{Location, Stamp, StoreError};
+use ramus_store::{Location, Residence, Stamp, StoreError};
 
 use super::bus::{Note, Queue};
 use super::log::{info, of_entry};
@@ -173,20 +173,27 @@ impl Stream {
         let stamps = self.engine.store.stamps()?;
         let mut gone = std::mem::take(&mut self.stamps);
         for stamped in stamps.iter() {
-            let before = gone.remove(&stamped.name);
+            let before = gone.remove(&stamped.name).or_else(|| {
+                // Published and moved logs are old ones under another name.
+                let id = self.engine.store.id_of(&stamped.name);
+                let is_same = |name: &Arc<str>| self.engine.store.id_of(name) == id;
+                gone.iter().find(|(name, _)| is_same(name)).map(|(_, stamp)| *stamp)
+            });
             self.stamps.insert(Arc::clone(&stamped.name), stamped.stamp);
             if before != Some(stamped.stamp) {
                 let location = self.engine.store.located(&stamped.name);
-                if let Some(location) = location.filter(|at| at.residence != ramus_store::Residence::Base) {
+                if let Some(location) = location.filter(|at| at.residence != Residence::Base) {
                     self.read_changed(location, before)?;
                 }
             }
         }
         for name in gone.into_keys() {
-            let Some(id) = self.engine.store.id_of(&name) else { continue };
+            let is_session = |at: &Location| at.residence != Residence::Base;
+            let Some(at) = self.engine.store.located(&name).filter(is_session) else { continue };
+            let id = at.id;
             // Published and moved logs have another name.
             let is_there = stamps.iter().any(|other| self.engine.store.id_of(&other.name).as_ref() == Some(&id));
-            if !is_there && !name.starts_with("bases") {
+            if !is_there {
                 self.logs.remove(&id);
                 self.ready.push_back(Told { session: id, seq: None, what: What::Deleted });
             }

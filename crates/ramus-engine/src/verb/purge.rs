@@ -9,7 +9,7 @@ mod plan;
 use std::collections::BTreeSet;
 
 use ramus_model::blob::References;
-use ramus_model::json::quote;
+use ramus_model::json::{Raw, quote};
 use ramus_model::{BlobHash, Body, EntryId, Kind, Seq};
 use ramus_store::{Hold, Removed, Residence, StoreError};
 use serde_json::json;
@@ -193,7 +193,7 @@ impl Engine {
             let line = old.get(start..end).ok_or_else(changed)?;
             let room = keeps_places.then_some(line.len());
             new.extend(match fate {
-                Fate::Erased => mark(session, *seq, room),
+                Fate::Erased => mark(session, *seq, line, room),
                 Fate::Hung => fitted(plan::hung(line, plan.parent.as_ref()), line, room),
             });
             at = end;
@@ -215,8 +215,8 @@ fn check_sound(session: &Session) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// What stands where something was erased.
-fn mark(session: &Session, seq: Seq, room: Option<usize>) -> Vec<u8> {
+/// What stands where something was erased: an id, a time, and that it was.
+fn mark(session: &Session, seq: Seq, old: &[u8], room: Option<usize>) -> Vec<u8> {
     let log = session.log();
     let is_message = log.record(seq).is_some_and(|record| record.kind == Kind::Message) && log.is_original(seq);
     let id = match log.is_original(seq) {
@@ -226,8 +226,11 @@ fn mark(session: &Session, seq: Seq, room: Option<usize>) -> Vec<u8> {
     };
     let mut line = b"{\"type\":\"custom\",\"id\":".to_vec();
     quote(id.as_str(), &mut line);
+    line.extend_from_slice(b",\"parentId\":null,\"timestamp\":");
+    let when = Raw::parse(old).and_then(|raw| raw.field("timestamp")).and_then(Raw::text);
+    quote(&when.unwrap_or_default(), &mut line);
     let name: &[u8] = if is_message { b"ramus.purged" } else { b"ramus.purged-entry" };
-    line.extend([b",\"parentId\":null,\"timestamp\":\"\",\"customType\":\"".as_slice(), name, b"\"}"].concat());
+    line.extend([b",\"customType\":\"".as_slice(), name, b"\"}"].concat());
     match room {
         // What is too short for a mark becomes a blank line, which is read as if it were not there.
         Some(room) if line.len() > room => vec![b' '; room],

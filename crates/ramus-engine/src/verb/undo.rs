@@ -110,6 +110,7 @@ fn refuse_final(operation: &Operation) -> Result<(), EngineError> {
         "create" => ("there is nothing to undo: the session is as it was made", "`ramus delete` removes it"),
         "fork" => ("the session is as it was forked, and a fork cannot be undone", "`ramus delete` removes the fork"),
         "reset" => ("the session is as it was reset, and what a reset removes is gone", "nothing brings it back"),
+        "purge" => ("something was purged last, and that cannot be undone", "nothing brings it back"),
         "revoke" => (
             "an approval was taken back last, and that cannot be undone: it would allow something unasked",
             "the approval is asked for again when it is needed",

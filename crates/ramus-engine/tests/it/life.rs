@@ -182,10 +182,12 @@ fn c18_purge_erases_a_subtree_and_keeps_the_rest_as_it_was() {
         assert_eq!(session.resolve(other.as_str()).unwrap(), seq, "positions stay");
         assert_eq!(session.resolve(&alias).unwrap(), seq, "numbers stay");
         assert_eq!(session.tree(ramus_model::Scope::Visible).entries.len(), 3);
-        // What came before can be undone, the purge cannot be told from it having never been there.
+        // What comes later can be undone; the purge cannot.
         home.engine.say(&mut session, Say::user("more")).unwrap();
         home.engine.undo(&mut session, &RestoreOptions::default()).unwrap();
         assert_eq!(path(&session), ["1", "2", "other"]);
+        let error = home.engine.undo(&mut session, &RestoreOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("purged"), "{error}");
     }
 }
 

@@ -85,7 +85,8 @@ fn c18_purge_needs_a_yes_and_a_dry_run_names_everything() {
     assert!(!world.ok(&["entry", &target]).contains("reverse"));
     assert!(!world.ok(&["export", &session, "--to", "pi"]).contains("in reverse"));
     assert_eq!(world.json(&["search", "reverse"])["hits"], json!([]));
-    assert_eq!(world.run(&["undo", &session]).code, 0, "what came before can be undone");
+    let ran = world.run(&["undo", &session]);
+    assert!(ran.code == 4 && ran.stderr.contains("purged"), "{}", ran.stderr);
     assert_eq!(world.run(&["doctor", &session]).code, 0);
 }
 
@@ -209,4 +210,40 @@ fn a28_retention_needs_rules_and_a_yes() {
     world.ok(&["config", "set", "retention_drafts", "7d"]);
     assert_eq!(world.run(&["retain"]).code, 2);
     assert_eq!(world.json(&["retain", "--yes"])["sessions"], json!([]), "a draft of today stays");
+}
+
+const SCRIPT: &str = r#"
+[[answers]]
+steps = [{ call = { name = "write", arguments = { path = "made.txt", content = "made\n" } } }]
+[[answers]]
+steps = [{ text = "Done." }]
+"#;
+
+#[test]
+fn a_turn_is_undone_with_its_files_and_attachments_are_in_its_prompt() {
+    let world = World::new().with("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let (script, notes) = (world.file("script.toml", SCRIPT), world.file("notes.txt", "a note to read\n"));
+    let arguments =
+        ["run", "make it", "--script", &script, "--permission", "write=allow", "--attach", &notes, "--json"];
+    let ran = world.run(&arguments);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let made = world.path("project").join("made.txt");
+    assert!(made.exists());
+    let shown = world.json(&["show", "last"]);
+    assert!(shown["messages"][0]["text"].as_str().unwrap().contains("a note to read"), "{shown}");
+    let planned = world.json(&["undo", "last", "--dry-run"]);
+    assert_eq!(planned["plan"][0]["path"], "made.txt");
+    assert!(made.exists());
+    let undone = world.json(&["undo", "last"]);
+    assert_eq!((&undone["operation"]["op"], &undone["applied"]), (&json!("run"), &json!(true)));
+    assert!(!made.exists());
+    assert_eq!(world.json(&["show", "last"])["messages"], json!([]));
+    world.ok(&["redo", "last"]);
+    assert_eq!(std::fs::read_to_string(&made).unwrap(), "made\n");
+    assert_eq!(world.json(&["show", "last"])["messages"], shown["messages"]);
+    let log = world.json(&["log", "last"]);
+    let names: Vec<_> = log["operations"].as_array().unwrap().iter().map(|one| one["op"].as_str().unwrap()).collect();
+    assert_eq!(names[..3], ["redo", "undo", "run"]);
+    let ran = world.run(&["run", "x", "--script", &script, "--attach", &notes, "--attach", &notes]);
+    assert!(ran.code != 0 && ran.stderr.contains("notes.txt"), "{}", ran.stderr);
 }
