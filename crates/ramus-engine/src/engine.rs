@@ -12,6 +12,7 @@ use crate::approvals::Approvals;
 use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
 use crate::run::Summariser;
+use crate::shares::Shares;
 use crate::workspace::Ledgers;
 
 /// When an append is durable.
@@ -62,6 +63,7 @@ pub struct Engine {
     /// What calls change in the directories where turns run.
     pub(crate) ledgers: Ledgers,
     pub(crate) approvals: Option<Approvals>,
+    pub(crate) shares: Option<Shares>,
     pub(crate) summariser: Option<Summariser>,
 }
 
@@ -80,6 +82,7 @@ impl Engine {
             apart: Vec::new(),
             ledgers: Ledgers::default(),
             approvals: None,
+            shares: None,
             summariser: None,
         }
     }

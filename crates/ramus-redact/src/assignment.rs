@@ -157,19 +157,19 @@ impl<'t> Name<'t> {
 
     /// Whether the name ends with the word.
     fn ends_there(&self, end: usize) -> bool {
-        let harmless = |word: &&str| contains(self.bytes(), word);
-        self.end == end && !HARMLESS.iter().any(|word| harmless(&word))
+        let is_harmless = |word: &&str| contains(self.bytes(), word);
+        self.end == end && !HARMLESS.iter().any(is_harmless)
     }
 
     /// Whether the name is that of a property of a secret.
     fn is_about(&self) -> bool {
         let name = self.bytes();
-        let ends = |word: &&&str| {
+        let ends = |word: &&str| {
             let at = name.len().checked_sub(word.len());
             at.and_then(|at| name.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
         };
         // An id of a key is found by its own form, and `pass` ends in an s.
-        let ends_about = ABOUT.iter().any(|word| ends(&word));
+        let ends_about = ABOUT.iter().any(ends);
         let is_plural_of_secret =
             name.ends_with(b"credentials") || name.ends_with(b"CREDENTIALS") || name.ends_with(b"Credentials");
         ends_about && !is_plural_of_secret && !name.ends_with(b"pass")

@@ -133,7 +133,7 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let refers = matches!(head.first(), Some(b'$' | b'<' | b'{' | b'%' | b'&' | b'(' | b'['))
         // A percent sign that begins an escape is none.
         && !(head.first() == Some(&b'%') && head.get(1..3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit)))
-        && !(head.len() >= 12 && is_random(head) && !head.starts_with(b"${") && !head.starts_with(b"$("));
+        && (head.len() < 12 || !is_random(head) || head.starts_with(b"${") || head.starts_with(b"$("));
     let is_code = memchr::memchr3(b'(', b'$', b'{', head).is_some() && !is_random(head);
     let is_masked = head.iter().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'-' | b'#'));
     refers || is_code || is_masked || WORDS.iter().any(starts) || memchr::memmem::find(head, b"...").is_some()

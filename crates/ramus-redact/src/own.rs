@@ -99,7 +99,7 @@ impl Own {
 fn spellings(value: &[u8]) -> Vec<Vec<u8>> {
     let mut all = vec![value.to_vec(), hex(value, b"0123456789abcdef"), hex(value, b"0123456789ABCDEF")];
     for shift in 0..3 {
-        let shifted = [&[0; 2][..shift.min(2)], value].concat();
+        let shifted: Vec<u8> = std::iter::repeat_n(0, shift).chain(value.iter().copied()).collect();
         // The first and last characters also hold bits of the neighbours.
         let (from, to) = ((shift * 8_usize).div_ceil(6), shifted.len() * 8 / 6);
         for coded in [STANDARD_NO_PAD.encode(&shifted), URL_SAFE_NO_PAD.encode(&shifted)] {

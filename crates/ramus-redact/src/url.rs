@@ -22,8 +22,7 @@ pub(crate) fn find(text: &[u8], end: usize) -> Option<Span> {
         None => return None,
     };
     let is_told = |word: &&str| password.eq_ignore_ascii_case(word.as_bytes());
-    let is_example =
-        ["password", "pass", "passwd", "pwd", "pw", "secret", "token", "user"].iter().any(|word| is_told(&word));
+    let is_example = ["password", "pass", "passwd", "pwd", "pw", "secret", "token", "user"].iter().any(is_told);
     let has_query = memchr::memchr(b'?', password).is_some();
     let is_secret = password.len() >= 4
         && !is_example

@@ -144,9 +144,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
 /// What continues a line that was broken: the line end, and the indentation or mark that the next line starts with.
 /// Returns its length.
 pub(crate) fn line_break(text: &[u8]) -> Option<usize> {
-    if memchr2(b'\n', b'\r', text.get(..1)?).is_none() {
-        return None;
-    }
+    memchr2(b'\n', b'\r', text.get(..1)?)?;
     let ends = text.iter().take(2).take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
     let indent = rest(text, ends).iter().take(16).take_while(|byte| matches!(byte, b' ' | b'\t' | b'>' | b'|')).count();
     Some(ends + indent)

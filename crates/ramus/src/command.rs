@@ -19,6 +19,7 @@ mod export;
 mod fork;
 mod gc;
 mod history;
+mod import;
 mod label;
 mod list;
 mod meta;
@@ -37,6 +38,7 @@ pub(crate) mod run;
 mod say;
 mod search;
 mod session;
+mod share;
 mod show;
 mod snapshot;
 mod star;
@@ -95,6 +97,9 @@ pub(crate) enum Command {
     Unrevert(revert::Unrevert),
     Workspace(workspace::Workspace),
     Export(export::Export),
+    Import(import::Import),
+    Share(share::Share),
+    Unshare(share::Unshare),
     Delete(delete::Delete),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
@@ -160,6 +165,9 @@ impl Command {
             Self::Unrevert(unrevert) => unrevert.run(invocation),
             Self::Workspace(workspace) => workspace.run(invocation),
             Self::Export(export) => export.run(invocation),
+            Self::Import(import) => import.run(invocation),
+            Self::Share(share) => share.run(invocation),
+            Self::Unshare(unshare) => unshare.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),
             Self::Recover(recover) => recover.run(invocation),

@@ -83,6 +83,10 @@ impl Engine {
         let mut removed = Removed::default();
         // Children first: when something fails half-way, what is left still has its parent.
         for location in going.iter().rev() {
+            if !dry_run {
+                // A link must not outlive what it shows.
+                self.revoke_shares_of(location.id.as_str())?;
+            }
             take_in(&mut removed, self.store.delete(location, dry_run)?);
             take_in(&mut removed, self.store.sweep_breadcrumbs(location, dry_run)?);
         }

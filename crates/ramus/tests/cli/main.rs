@@ -38,6 +38,7 @@ mod running;
 mod scale;
 mod searching;
 mod settings;
+mod sharing;
 mod tailing;
 mod terminals;
 mod text_views;
