@@ -13,6 +13,7 @@ use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
 use crate::events::Bus;
 use crate::run::Summariser;
+use crate::shares::Shares;
 use crate::workspace::Ledgers;
 
 /// When an append is durable.
@@ -63,6 +64,7 @@ pub struct Engine {
     /// What calls change in the directories where turns run.
     pub(crate) ledgers: Ledgers,
     pub(crate) approvals: Option<Approvals>,
+    pub(crate) shares: Option<Shares>,
     pub(crate) summariser: Option<Summariser>,
     /// Who is told what happens.
     pub(crate) bus: Bus,
@@ -83,6 +85,7 @@ impl Engine {
             apart: Vec::new(),
             ledgers: Ledgers::default(),
             approvals: None,
+            shares: None,
             summariser: None,
             bus: Bus::default(),
         }

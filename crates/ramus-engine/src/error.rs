@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ramus_catalogue::CatalogueError;
 use ramus_model::resolve::ResolveError;
 use ramus_model::segment::SegmentError;
+use ramus_publish::bundle::BundleError;
 use ramus_snapshot::SnapshotError;
 use ramus_store::StoreError;
 
@@ -137,9 +138,24 @@ pub enum EngineError {
     /// The snapshots say so.
     #[error(transparent)]
     Snapshot(Arc<SnapshotError>),
+    /// A session that comes from elsewhere is here, and each went its own way.
+    #[error("session {0} is here and went another way; nothing was imported")]
+    Diverged(String),
+    /// A session has no such share.
+    #[error("nothing is shared under {0:?}")]
+    ShareNotFound(String),
+    /// What comes from elsewhere, or goes there, is no bundle.
+    #[error(transparent)]
+    Bundle(Arc<BundleError>),
     /// The store says so.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<BundleError> for EngineError {
+    fn from(error: BundleError) -> Self {
+        Self::Bundle(Arc::new(error))
+    }
 }
 
 impl From<CatalogueError> for EngineError {
@@ -177,6 +193,9 @@ impl EngineError {
             Self::Catalogue(error) => Self::Catalogue(Arc::clone(error)),
             Self::SnapshotNotFound(text) => Self::SnapshotNotFound(text.clone()),
             Self::Snapshot(error) => Self::Snapshot(Arc::clone(error)),
+            Self::Diverged(text) => Self::Diverged(text.clone()),
+            Self::ShareNotFound(text) => Self::ShareNotFound(text.clone()),
+            Self::Bundle(error) => Self::Bundle(Arc::clone(error)),
             Self::Store(error) => Self::Store(error.again()),
         }
     }
@@ -188,7 +207,15 @@ impl EngineError {
             | Self::NoRecentSession(_)
             | Self::ApprovalNotFound(_)
             | Self::TodoNotFound(_)
+            | Self::ShareNotFound(_)
             | Self::SnapshotNotFound(_) => ErrorKind::NotFound,
+            Self::Bundle(error) => match &**error {
+                BundleError::Truncated { .. } | BundleError::Checksum => ErrorKind::Corrupt,
+                BundleError::Io(_) => ErrorKind::Io,
+                BundleError::NotABundle | BundleError::Newer { .. } | BundleError::Malformed { .. } => {
+                    ErrorKind::Invalid
+                }
+            },
             Self::Snapshot(error) => match &**error {
                 SnapshotError::NotFound(_) => ErrorKind::NotFound,
                 SnapshotError::Refused { .. } => ErrorKind::Invalid,
@@ -203,7 +230,7 @@ impl EngineError {
             Self::Entry(_) => ErrorKind::NotFound,
             Self::ContextFull { .. } => ErrorKind::ContextFull,
             Self::Segment(_) | Self::Invalid(_) | Self::InvalidLine { .. } => ErrorKind::Invalid,
-            Self::Conflict(_) | Self::Final { .. } => ErrorKind::Conflict,
+            Self::Conflict(_) | Self::Diverged(_) | Self::Final { .. } => ErrorKind::Conflict,
             Self::Corrupt(_) => ErrorKind::Corrupt,
             Self::Setting { .. } => ErrorKind::Usage,
             Self::Catalogue(error) if error.is_busy() => ErrorKind::Busy,
@@ -223,6 +250,7 @@ impl EngineError {
                 StoreError::Busy { .. }
                 | StoreError::ForksBusy { .. }
                 | StoreError::Running { .. }
+                | StoreError::Importing { .. }
                 | StoreError::Collecting { .. } => ErrorKind::Busy,
                 StoreError::Full { .. } => ErrorKind::Full,
                 StoreError::Latched { .. } => ErrorKind::Degraded,
@@ -248,6 +276,11 @@ impl EngineError {
                 "an entry is named by id, unique prefix (4 or more), #seq or label; `ramus tree` shows them".into(),
             ),
             Self::Entry(ResolveError::NoLeaf) => Some("`ramus tree` shows the entries to go to".into()),
+            Self::Diverged(_) => Some("`ramus import --as-new` takes a copy in, under a new id".into()),
+            Self::ShareNotFound(_) => Some("`ramus share --list` shows what is shared".into()),
+            Self::Bundle(error) if matches!(**error, BundleError::Truncated { .. } | BundleError::Checksum) => {
+                Some("nothing was imported; fetch the file again".into())
+            }
             Self::SnapshotNotFound(_) => Some("`ramus snapshots SESSION` shows them".into()),
             Self::Setting { hint, .. } => hint.clone(),
             Self::Final { hint, .. } => Some(hint.clone()),

@@ -49,6 +49,12 @@ pub enum StoreError {
         /// How long was waited.
         seconds: u64,
     },
+    /// Another process takes sessions in and does not come to an end.
+    #[error("another process has been importing for {seconds} seconds")]
+    Importing {
+        /// How long was waited.
+        seconds: u64,
+    },
     /// Blobs are being collected, or written, and it takes long.
     #[error("another process has been busy with the blobs of this home for {seconds} seconds")]
     Collecting {
@@ -140,6 +146,7 @@ impl StoreError {
             Self::Busy { session, seconds } => Self::Busy { session: session.clone(), seconds: *seconds },
             Self::Running { session, runner } => Self::Running { session: session.clone(), runner: *runner },
             Self::ForksBusy { seconds } => Self::ForksBusy { seconds: *seconds },
+            Self::Importing { seconds } => Self::Importing { seconds: *seconds },
             Self::Collecting { seconds } => Self::Collecting { seconds: *seconds },
             Self::Unmarked { path, source } => Self::Unmarked { path: path.clone(), source: echo(source) },
             Self::Latched { first } => Self::Latched { first: Arc::clone(first) },

@@ -21,6 +21,7 @@ mod make;
 mod omp_lock;
 mod quarantine;
 mod sidecar;
+mod staging;
 mod stamp;
 mod vigil;
 mod writer;

@@ -1,6 +1,8 @@
 //! A home in memory: the same promises, except surviving the process.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod staging;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -49,6 +51,8 @@ struct Home {
     runners: HashMap<SessionId, Runner>,
     incarnations: u128,
     blobs: BTreeMap<BlobHash, Vec<u8>>,
+    /// Sessions that came from elsewhere.
+    imported: HashSet<SessionId>,
     /// How many writers keep collection away.
     holds: usize,
 }

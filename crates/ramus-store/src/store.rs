@@ -12,6 +12,7 @@ use crate::breadcrumb::Breadcrumbs;
 use crate::error::StoreError;
 use crate::journal::Journals;
 use crate::sidecar::Sidecars;
+use crate::staging::Staging;
 
 /// Where a log is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,7 +192,7 @@ pub enum LeftoverKind {
 /// Positions are byte offsets in one incarnation of a log. A writer names the position it expects to write at; a home
 /// checks that under its own lock, so of two writers one is refused and nothing interleaves. A batch is written whole or
 /// not at all, and is durable when the append returns, unless the writer said it may come later.
-pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
+pub trait LogStore: Bases + Breadcrumbs + Staging + Send + Sync {
     /// Makes a log that starts with `bytes`, durably. Nobody sees it before it is complete.
     fn create(&self, new: &NewLog<'_>, bytes: &[u8]) -> Result<Location, StoreError>;
 

@@ -26,6 +26,7 @@ mod export;
 mod fork;
 mod gc;
 mod history;
+mod import;
 mod label;
 mod list;
 mod log;
@@ -49,6 +50,7 @@ pub(crate) mod run;
 mod say;
 mod search;
 mod session;
+mod share;
 mod show;
 mod snapshot;
 mod star;
@@ -121,6 +123,9 @@ pub(crate) enum Command {
     Unrevert(revert::Unrevert),
     Workspace(workspace::Workspace),
     Export(export::Export),
+    Import(import::Import),
+    Share(share::Share),
+    Unshare(share::Unshare),
     Delete(delete::Delete),
     Purge(purge::Purge),
     Reset(reset::Reset),
@@ -201,6 +206,9 @@ impl Command {
             Self::Unrevert(unrevert) => unrevert.run(invocation),
             Self::Workspace(workspace) => workspace.run(invocation),
             Self::Export(export) => export.run(invocation),
+            Self::Import(import) => import.run(invocation),
+            Self::Share(share) => share.run(invocation),
+            Self::Unshare(unshare) => unshare.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
             Self::Purge(purge) => purge.run(invocation),
             Self::Reset(reset) => reset.run(invocation),

@@ -83,6 +83,10 @@ impl Engine {
         let workspaces = self.remove_workspaces(&going, &mut removed, dry_run)?;
         // Children first: when something fails half-way, what is left still has its parent.
         for location in going.iter().rev() {
+            if !dry_run {
+                // A link must not outlive what it shows.
+                self.revoke_shares_of(location.id.as_str())?;
+            }
             removed.take_in(self.store.delete(location, dry_run)?);
             removed.take_in(self.store.sweep_breadcrumbs(location, dry_run)?);
         }

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{archive, compact, delete, export, fork, list, show};
+use super::{archive, compact, delete, export, fork, import, list, show};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 
@@ -23,6 +23,7 @@ enum Action {
     Compact(compact::Compact),
     Delete(delete::Delete),
     Export(export::Export),
+    Import(import::Import),
 }
 
 impl Session {
@@ -36,6 +37,7 @@ impl Session {
             Action::Compact(compact) => compact.run(invocation),
             Action::Delete(delete) => delete.run(invocation),
             Action::Export(export) => export.run(invocation),
+            Action::Import(import) => import.run(invocation),
         }
     }
 }

@@ -39,6 +39,7 @@ mod running;
 mod scale;
 mod searching;
 mod settings;
+mod sharing;
 mod tailing;
 mod terminals;
 mod text_views;
