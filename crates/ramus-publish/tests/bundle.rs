@@ -63,7 +63,7 @@ proptest! {
         let bundle = written(&log, b"picture", 7);
         let at = at.index(bundle.len());
         prop_assert!(read(&bundle[..at]).is_err());
-        let mut changed = bundle.clone();
+        let mut changed = bundle;
         changed[at] ^= flip;
         prop_assert!(read(&changed).is_err());
     }

@@ -93,7 +93,7 @@ impl Share {
         if invocation.screen.wants_json() {
             let mut share = json::share(&shared.share);
             if let Some(object) = share.as_object_mut() {
-                object.insert("secret".into(), shared.secret.clone().into());
+                object.insert("secret".into(), shared.secret.into());
                 object.insert("url".into(), url.into());
             }
             invocation.screen.json(json::members(json!({"share": share, "redacted": findings(&preview)})))?;
