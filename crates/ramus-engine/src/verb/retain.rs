@@ -131,7 +131,6 @@ impl Engine {
         if session.info()?.updated != going.updated {
             return Err(EngineError::Conflict("it was gone on with meanwhile".into()));
         }
-        let _lease = (!dry_run).then(|| self.store.lease(session.location(), self.now())).transpose()?;
         Ok(self.delete(&session, Children::Orphan, dry_run)?.removed)
     }
 

@@ -11,7 +11,8 @@ const LEN: usize = 40;
 /// too many rather than too few.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Named {
-    wanted: HashSet<SnapshotId>,
+    /// Which are looked for; none when any is.
+    wanted: Option<HashSet<SnapshotId>>,
     found: HashSet<SnapshotId>,
     /// The end of the last chunk: a name may reach over it.
     tail: Vec<u8>,
@@ -20,7 +21,17 @@ pub(crate) struct Named {
 impl Named {
     /// Looks for these.
     pub(crate) fn among(wanted: HashSet<SnapshotId>) -> Self {
-        Self { wanted, ..Self::default() }
+        Self { wanted: Some(wanted), ..Self::default() }
+    }
+
+    /// Looks for whatever might be the name of one.
+    pub(crate) fn any() -> Self {
+        Self::default()
+    }
+
+    /// Returns what was found.
+    pub(crate) fn into_found(self) -> HashSet<SnapshotId> {
+        self.found
     }
 
     /// Looks through the next chunk of a file; an empty one ends it.
@@ -51,7 +62,8 @@ impl Named {
                 continue;
             }
             let id = str::from_utf8(window).ok().and_then(|text| SnapshotId::parse(text).ok());
-            self.found.extend(id.filter(|id| self.wanted.contains(id)));
+            let is_wanted = |id: &SnapshotId| self.wanted.as_ref().is_none_or(|wanted| wanted.contains(id));
+            self.found.extend(id.filter(is_wanted));
             at += 1;
         }
     }

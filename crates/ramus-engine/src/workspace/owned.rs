@@ -8,12 +8,12 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use ramus_model::SessionId;
+use ramus_model::{Depth, SessionId};
 use ramus_store::{Location, Removed, StoreError};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::Session;
+use crate::session::{Session, load};
 
 /// A workspace, and the note in the home that it is ours.
 pub(crate) struct Owned {
@@ -46,7 +46,7 @@ impl Engine {
         let mut found: Vec<Owned> = going.iter().filter_map(|location| self.owned(&location.id)).collect();
         let Some(directory) = self.workspace_notes() else { return Ok(found) };
         let Ok(notes) = fs::read_dir(&directory) else { return Ok(found) };
-        let cwds: Vec<PathBuf> = going.iter().filter_map(|location| self.cwd_of(location)).collect();
+        let cwds = going.iter().map(|location| self.cwd_of(location)).collect::<Result<Vec<_>, _>>()?;
         let known = self.store.list()?;
         for note in notes {
             let note = note.map_err(io("read", &directory))?;
@@ -59,9 +59,9 @@ impl Engine {
         Ok(found)
     }
 
-    fn cwd_of(&self, at: &Location) -> Option<PathBuf> {
-        let session = crate::session::load(&self.store, at.clone(), ramus_model::Depth::Envelope).ok()?;
-        Some(PathBuf::from(session.cwd()))
+    fn cwd_of(&self, at: &Location) -> Result<PathBuf, EngineError> {
+        let session = load(&self.store, at.clone(), Depth::Envelope)?;
+        Ok(PathBuf::from(session.cwd()))
     }
 
     fn owned(&self, session: &SessionId) -> Option<Owned> {

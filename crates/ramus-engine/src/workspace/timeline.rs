@@ -47,14 +47,6 @@ impl Timeline {
         Ok(Self { moments })
     }
 
-    /// Returns every snapshot that is named.
-    pub(crate) fn names(&self) -> impl Iterator<Item = SnapshotId> + '_ {
-        self.moments.iter().flat_map(|(_, note)| {
-            let ends = note.steps.iter().flat_map(|(before, after)| [*before, *after]);
-            ends.chain(note.commit).chain(note.latest)
-        })
-    }
-
     /// Returns the files as they were at an entry, as far as that is known: what was seen last up to it, or first behind it.
     pub(crate) fn state_at(&self, end: Seq) -> Option<SnapshotId> {
         let before = self.moments.iter().rev().find_map(|(seq, note)| note.commit.filter(|_| *seq <= end));

@@ -5,16 +5,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
 use ramus_model::blob::References;
-use ramus_model::{BlobHash, Depth, SessionId};
+use ramus_model::{BlobHash, SessionId};
 use ramus_snapshot::{SnapshotId, Vault};
 use ramus_store::{Location, Removed};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::load;
 use crate::verb::base::Kept as KeptBytes;
 use crate::verb::list::Filter;
-use crate::workspace::{Kept, Named, Timeline, ids, look_outside};
+use crate::workspace::{Kept, Named, ids, look_outside};
 
 /// A workspace that was made for a session that goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +24,7 @@ pub struct WorkspaceLeft {
     pub kept_for: Vec<SessionId>,
 }
 
-/// What logs that go refer to.
-#[derive(Default)]
+/// What logs that go refer to, or seem to.
 pub(super) struct Leavings {
     blobs: BTreeSet<BlobHash>,
     snapshots: HashSet<SnapshotId>,
@@ -45,19 +43,16 @@ pub(super) struct Cleared {
 impl Engine {
     /// Finds what logs that go refer to.
     pub(super) fn leavings_of(&self, going: &[&Location]) -> Result<Leavings, EngineError> {
-        let mut leavings = Leavings::default();
-        let mut references = References::default();
+        let (mut references, mut named) = (References::default(), Named::any());
         for location in going {
-            self.store.read(location, 0, &mut |chunk| references.feed(chunk))?;
+            self.store.read(location, 0, &mut |chunk| {
+                references.feed(chunk);
+                named.feed(chunk);
+            })?;
             references.end();
-            // What a damaged log does not tell is left to `gc`.
-            let session = load(&self.store, (*location).clone(), Depth::Envelope);
-            if let Some(timeline) = session.ok().and_then(|session| Timeline::of(&session).ok()) {
-                leavings.snapshots.extend(timeline.names());
-            }
+            named.feed(&[]);
         }
-        leavings.blobs.clone_from(references.found());
-        Ok(leavings)
+        Ok(Leavings { blobs: references.found().clone(), snapshots: named.into_found() })
     }
 
     /// Says what of it nothing else would need, once the logs are gone and what forks need of them is written.
