@@ -30,10 +30,6 @@ pub trait BlobStore: Send + Sync {
     /// Removes blobs that nothing refers to. Fails, and removes nothing, when any log cannot be read.
     fn collect(&self, collection: Collection) -> Result<Collected, StoreError>;
 
-    /// Removes those of some blobs that nothing refers to, at once and for good. Fails, and removes nothing, when any log
-    /// cannot be read.
-    fn remove_unneeded(&self, some: &BTreeSet<BlobHash>) -> Result<Tally, StoreError>;
-
     /// Returns how many bytes a blob has; none when it is missing.
     fn blob_size(&self, hash: BlobHash) -> Result<Option<u64>, StoreError>;
 }

@@ -57,6 +57,21 @@ struct Home {
     holds: usize,
 }
 
+impl Home {
+    /// Everything that logs refer to, unless somebody is about to refer to more.
+    fn references(&self) -> Result<References, StoreError> {
+        if self.holds > 0 {
+            return Err(StoreError::Collecting { seconds: 0 });
+        }
+        let mut references = References::default();
+        for log in self.logs.values() {
+            references.feed(&log.bytes);
+            references.end();
+        }
+        Ok(references)
+    }
+}
+
 #[derive(Debug)]
 struct Log {
     incarnation: Incarnation,
@@ -253,14 +268,7 @@ impl BlobStore for MemoryStore {
     /// Memory needs no trash: what nothing refers to is gone with the process anyway.
     fn erase(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
         let mut home = self.home();
-        if home.holds > 0 {
-            return Err(StoreError::Collecting { seconds: 0 });
-        }
-        let mut references = References::default();
-        for log in home.logs.values() {
-            references.feed(&log.bytes);
-            references.end();
-        }
+        let references = home.references()?;
         let mut erased = Tally::default();
         home.blobs.retain(|hash, bytes| {
             let goes = hashes.contains(hash) && !references.contains(*hash);
@@ -274,14 +282,7 @@ impl BlobStore for MemoryStore {
 
     fn collect(&self, collection: Collection) -> Result<Collected, StoreError> {
         let mut home = self.home();
-        if home.holds > 0 {
-            return Err(StoreError::Collecting { seconds: 0 });
-        }
-        let mut references = References::default();
-        for log in home.logs.values() {
-            references.feed(&log.bytes);
-            references.end();
-        }
+        let references = home.references()?;
         let mut collected = Collected::default();
         home.blobs.retain(|hash, bytes| {
             let stays = references.contains(*hash);
@@ -290,20 +291,6 @@ impl BlobStore for MemoryStore {
             stays || collection.dry_run
         });
         Ok(collected)
-    }
-
-    fn remove_unneeded(&self, some: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
-        let mut references = References::default();
-        self.look_through(&[], &mut |chunk| references.feed_or_end(chunk))?;
-        let mut home = self.home();
-        if home.holds > 0 {
-            return Err(StoreError::Collecting { seconds: 0 });
-        }
-        let mut gone = Tally::default();
-        for hash in some.iter().filter(|hash| !references.contains(**hash)) {
-            home.blobs.remove(hash).into_iter().for_each(|bytes| gone.add(bytes.len() as u64));
-        }
-        Ok(gone)
     }
 
     fn blob_size(&self, hash: BlobHash) -> Result<Option<u64>, StoreError> {

@@ -3,7 +3,6 @@
 //!
 //! The invariant: nothing goes that another session shows, and nothing outside of what this home made.
 
-mod family;
 mod leavings;
 
 use ramus_model::SessionId;
@@ -13,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
 use crate::verb::base::{Kept, remove_base};
-use family::{Family, descendants};
+use crate::verb::family::{Family, descendants};
 pub use leavings::WorkspaceLeft;
 
 /// What becomes of the sessions that a deleted one spawned.

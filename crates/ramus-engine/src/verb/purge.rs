@@ -21,7 +21,7 @@ use crate::session::{Session, load};
 use crate::verb::append::{ATTEMPTS, overtaken};
 use crate::verb::branch::branch_target;
 use crate::verb::create::new_entry_id;
-use crate::verb::dependants::named;
+use crate::verb::family::named;
 use plan::{Fate, Plan};
 
 /// How much is erased.
@@ -125,7 +125,7 @@ impl Engine {
 
     /// Nothing goes that a fork shows. Says whether there are forks that count bytes of this log.
     fn check_forks(&self, session: &Session, plan: &Plan) -> Result<bool, EngineError> {
-        let forks = self.forks_of(session.id())?;
+        let forks = self.forks_of(session.location())?;
         let mut showing = Vec::new();
         for fork in &forks {
             let shown = load(&self.store, fork.clone(), ramus_model::Depth::Envelope)?;

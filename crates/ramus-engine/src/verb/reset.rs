@@ -20,7 +20,7 @@ use crate::operation::Doing;
 use crate::session::Session;
 use crate::verb::append::{ATTEMPTS, overtaken};
 use crate::verb::create::{new_entry_id, title_body};
-use crate::verb::dependants::named;
+use crate::verb::family::named;
 use crate::workspace::io;
 
 /// What a reset removed, or would remove.
@@ -48,7 +48,7 @@ impl Engine {
         self.check_own(session, "reset")?;
         let _lease = self.store.lease(session.location(), self.now())?;
         let _forks = self.store.hold_forks(Hold::Exclusive)?;
-        let forks = self.forks_of(session.id())?;
+        let forks = self.forks_of(session.location())?;
         if !forks.is_empty() {
             return Err(EngineError::Final {
                 message: format!("sessions were forked from it and read its history: {}", named(&forks)),

@@ -159,11 +159,6 @@ impl BlobStore for JsonlStore {
         self.collect_blobs(collection)
     }
 
-    fn remove_unneeded(&self, some: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
-        let _alone = self.hold_blobs(Hold::Exclusive)?;
-        self.discard_blobs(some)
-    }
-
     fn blob_size(&self, hash: BlobHash) -> Result<Option<u64>, StoreError> {
         let path = self.blob_path(hash);
         match self.fs.stat(&path) {

@@ -37,23 +37,6 @@ struct Collecting<'s> {
 }
 
 impl JsonlStore {
-    /// Removes those of some blobs that nothing refers to.
-    pub(super) fn discard_blobs(&self, some: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
-        let mut gone = Tally::default();
-        let mut references = References::default();
-        self.read_everything(&|_| false, &mut |chunk| references.feed_or_end(chunk))?;
-        for hash in some.iter().filter(|hash| !references.contains(**hash)) {
-            let path = self.blob_directory().join(hash.to_string());
-            let size = match self.fs.stat(&path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                result => result.map_err(|error| StoreError::io("inspect", &path, error))?.size,
-            };
-            self.fs.remove(&path).map_err(|error| StoreError::io("remove", &path, error))?;
-            gone.add(size);
-        }
-        Ok(gone)
-    }
-
     pub(super) fn collect_blobs(&self, collection: Collection) -> Result<Collected, StoreError> {
         let references = References::default();
         let mut collecting = Collecting { store: self, collection, references, done: Collected::default() };
@@ -64,6 +47,7 @@ impl JsonlStore {
         Ok(collecting.done)
     }
 
+    /// Removes those of some blobs that nothing refers to, from the trash too.
     pub(super) fn erase_blobs(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
         let collection = Collection { now: SystemTime::UNIX_EPOCH, dry_run: false };
         let references = References::default();

@@ -28,16 +28,9 @@ impl JsonlStore {
 
     /// Removes the old files beside a log, and damage of it in the quarantine.
     pub(super) fn delete_copies(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
-        let mut files = match &at.path {
-            Some(path) => self.backups_of(path)?,
-            None => Vec::new(),
-        };
-        let quarantine = self.root.join("quarantine");
-        let name = super::lock_name(at);
-        let theirs = self.entries(&quarantine)?.into_iter().filter(|entry| is_damage_of(&entry.name, &name));
-        files.extend(theirs.map(|entry| quarantine.join(entry.name)));
-        let mut removed = Removed::default();
-        for file in files {
+        let mut removed = self.delete_damage(at, dry_run)?;
+        let backups = at.path.as_ref().map(|path| self.backups_of(path)).transpose()?.unwrap_or_default();
+        for file in backups {
             removed.bytes += self.size_of(&file)?;
             if !dry_run {
                 self.fs.remove(&file).map_err(|error| StoreError::io("remove", &file, error))?;
@@ -79,14 +72,6 @@ impl JsonlStore {
         let backups = entries.into_iter().filter(|entry| entry.is_file && is_backup(&entry.name, log));
         Ok(backups.map(|entry| path.with_file_name(entry.name)).collect())
     }
-}
-
-/// Says whether a name in the quarantine is that of damage of the log with this name: a hash and an offset follow it.
-fn is_damage_of(name: &OsStr, log: &str) -> bool {
-    let rest = name.to_str().and_then(|name| name.strip_prefix(log)?.strip_prefix('-'));
-    let rest = rest.and_then(|rest| rest.strip_suffix(".bin").or_else(|| rest.strip_suffix(".json")));
-    let Some((hash, offset)) = rest.and_then(|rest| rest.split_once('-')) else { return false };
-    hash.len() == 16 && offset.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Says whether a name is that of a backup of `log`: `.v1.bak` and `.v1.bak.2` after an upgrade, `.corrupt-…` of what

@@ -37,11 +37,11 @@ impl JsonlStore {
         Ok(SetAside { offset, len: bytes.len() as u64, path: Some(path) })
     }
 
-    /// Removes what was set aside of a session that is deleted: it holds what was said in it. With `dry_run` only says so.
+    /// Removes what was set aside of a log: it holds what was said in it. With `dry_run` only says so.
     pub(super) fn delete_damage(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
         let mut removed = Removed::default();
         // A base has the name of its session, which may be there.
-        if !matches!(at.residence, Residence::Draft | Residence::Published) {
+        if at.residence == Residence::Base {
             return Ok(removed);
         }
         let (directory, name) = (self.root.join("quarantine"), super::lock_name(at));
@@ -53,6 +53,7 @@ impl JsonlStore {
             removed.take_in(Removed { bytes: self.size_of(&path)?, files: vec![path.clone()] });
             if !dry_run {
                 self.fs.remove(&path).map_err(|error| StoreError::io("remove", &path, error))?;
+                self.sync_dir_of(&path)?;
             }
         }
         Ok(removed)

@@ -20,7 +20,8 @@ const SERVER: &str = "http://127.0.0.1:4096";
 const EXAMPLES: &str = "\
 What is shared is the path to the entry, as it is now: no other branch, no system prompt, no directory, nothing of another \
 session, and nothing that is said later. Secrets, user names and home directories are taken out of it first; --dry-run lists them. \
-`ramus serve` shows the page to whoever has the address; --html writes it to a file as well.
+--html writes the page to a file that can be sent around. The address is for `ramus serve`, which this version does not have \
+yet: until then nobody can open it.
 
 Examples:
   ramus share last --dry-run
@@ -105,7 +106,10 @@ impl Share {
         let mut told = Text::new();
         summary(&preview, &mut told);
         if let Some(expires) = shared.share.expires {
-            told.styled(style::DIM, &format!("it can be seen until {}", time::format(expires))).end();
+            told.styled(style::DIM, &format!("it ends {}", time::format(expires))).end();
+        }
+        if self.html.is_none() {
+            told.styled(style::HINT, "this version has no server that shows it; --html FILE writes the page").end();
         }
         invocation.screen.note(&told)?;
         Ok(Exit::Done)

@@ -94,7 +94,7 @@ impl Engine {
     pub(super) fn clear_leavings(&self, leavings: Leavings) -> Result<Cleared, EngineError> {
         let mut cleared = Cleared::default();
         if let Some(blobs) = self.store.blobs().filter(|_| !leavings.blobs.is_empty()) {
-            let gone = blobs.remove_unneeded(&leavings.blobs)?;
+            let gone = blobs.erase(&leavings.blobs)?;
             cleared.blobs = gone.count;
             cleared.bytes = gone.bytes;
         }

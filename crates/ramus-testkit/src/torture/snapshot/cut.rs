@@ -12,6 +12,7 @@ use super::scene::Scene;
 use super::worker::Manner;
 use super::{Run, Tally, Worker, pause};
 use crate::random::Random;
+use crate::torture::cut::series;
 use crate::torture::disk::Disk;
 
 /// How many cuts one disk takes.
@@ -31,18 +32,7 @@ pub struct Cuts {
 impl Cuts {
     /// Runs the series. Acknowledged are snapshots, torn are restores that the next start had to end.
     pub fn run(&self) -> Result<Tally> {
-        let mut tally = Tally::default();
-        let mut random = Random::new(self.seed);
-        while tally.runs < self.cuts {
-            let mut disk = Disk::new()?;
-            disk.mount()?;
-            for _ in 0..CUTS_PER_DISK.min(self.cuts - tally.runs) {
-                let number = tally.runs;
-                let run = self.cut(&mut disk, &mut random)?;
-                tally.count(run, || format!("seed {}, cut {number}", self.seed));
-            }
-        }
-        Ok(tally)
+        series(self.cuts, CUTS_PER_DISK, self.seed, |disk, random| self.cut(disk, random))
     }
 
     /// Inner errors are violations, outer ones are trouble with the machinery.

@@ -1,4 +1,5 @@
-//! Everyone who might depend on a session that goes: those that it spawned, and those that were forked from it.
+//! Everyone who might depend on a session: those that it spawned, and those that were forked from it. What destroys entries
+//! asks first.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,15 +11,15 @@ use crate::error::EngineError;
 use crate::session::header_of;
 
 /// What the header of a log says about where it comes from.
-pub(super) struct Kin {
-    pub(super) location: Location,
-    pub(super) parent: Option<SessionId>,
+pub(crate) struct Kin {
+    pub(crate) location: Location,
+    pub(crate) parent: Option<SessionId>,
 }
 
 /// Everyone who might depend on a session that goes.
-pub(super) struct Family {
-    pub(super) kin: Vec<Kin>,
-    pub(super) bases: Vec<Location>,
+pub(crate) struct Family {
+    pub(crate) kin: Vec<Kin>,
+    pub(crate) bases: Vec<Location>,
     /// Which session each session or base was forked from.
     origins: HashMap<SessionId, SessionId>,
     /// Sessions whose header cannot be read: a repair may put it back, so they stand on whatever they mention.
@@ -26,7 +27,7 @@ pub(super) struct Family {
 }
 
 impl Engine {
-    pub(super) fn family(&self) -> Result<Family, EngineError> {
+    pub(crate) fn family(&self) -> Result<Family, EngineError> {
         let mut family = Family { kin: Vec::new(), bases: Vec::new(), origins: HashMap::new(), illegible: Vec::new() };
         for mut location in self.store.bases()? {
             let Some(header) = self.header_of_kin(&location)? else { continue };
@@ -60,14 +61,22 @@ impl Engine {
         }
     }
 
+    /// Finds the sessions that read the log of another one, through others too.
+    pub(crate) fn forks_of(&self, origin: &Location) -> Result<Vec<Location>, EngineError> {
+        let family = self.family()?;
+        self.check_illegible(&family, &[origin])?;
+        let stands = |fork: &&Location| family.stands_on(&fork.id, &origin.id);
+        Ok(family.staying(&[origin]).filter(stands).cloned().collect())
+    }
+
     /// Nothing goes that a damaged session may have been forked from: what it needs of it cannot be told.
-    pub(super) fn check_illegible(&self, family: &Family, going: &[&Location]) -> Result<(), EngineError> {
+    pub(crate) fn check_illegible(&self, family: &Family, going: &[&Location]) -> Result<(), EngineError> {
         let stays = |other: &&Location| going.iter().all(|location| location.id != other.id);
         for other in family.illegible.iter().filter(stays) {
             if going.iter().any(|location| self.may_mention(other, &location.id)) {
                 return Err(EngineError::Conflict(format!(
                     "the header of session {} cannot be read and it may have been forked from this one; repair it or \
-                     delete it first; nothing was deleted",
+                     delete it first; nothing was changed",
                     other.id
                 )));
             }
@@ -76,7 +85,7 @@ impl Engine {
     }
 
     /// The bases that nobody reads once those that go are gone.
-    pub(super) fn unneeded_bases<'f>(&self, family: &'f Family, going: &[&Location]) -> Vec<&'f Location> {
+    pub(crate) fn unneeded_bases<'f>(&self, family: &'f Family, going: &[&Location]) -> Vec<&'f Location> {
         let goes = |id: &SessionId| going.iter().any(|location| location.id == *id);
         let illegible: Vec<&Location> = family.illegible.iter().filter(|other| !goes(&other.id)).collect();
         let is_mentioned = |id: &SessionId| illegible.iter().any(|other| self.may_mention(other, id));
@@ -92,7 +101,7 @@ impl Engine {
 }
 
 impl Family {
-    pub(super) fn staying<'f>(&'f self, going: &'f [&Location]) -> impl Iterator<Item = &'f Location> {
+    pub(crate) fn staying<'f>(&'f self, going: &'f [&Location]) -> impl Iterator<Item = &'f Location> {
         let goes = |id: &SessionId| going.iter().any(|location| location.id == *id);
         self.kin.iter().map(|kin| &kin.location).filter(move |location| !goes(&location.id))
     }
@@ -104,13 +113,13 @@ impl Family {
         up.take_while(|id| seen.insert(id)).collect()
     }
 
-    pub(super) fn stands_on(&self, fork: &SessionId, origin: &SessionId) -> bool {
+    pub(crate) fn stands_on(&self, fork: &SessionId, origin: &SessionId) -> bool {
         self.ancestry(fork).contains(&origin)
     }
 }
 
 /// The sessions that `id` spawned, and theirs, nearest first.
-pub(super) fn descendants<'k>(kin: &'k [Kin], id: &SessionId) -> Vec<&'k Kin> {
+pub(crate) fn descendants<'k>(kin: &'k [Kin], id: &SessionId) -> Vec<&'k Kin> {
     let mut found: Vec<&Kin> = kin.iter().filter(|kin| kin.parent.as_ref() == Some(id)).collect();
     let mut next = 0;
     while let Some(parent) = found.get(next).map(|kin| kin.location.id.clone()) {
@@ -121,4 +130,9 @@ pub(super) fn descendants<'k>(kin: &'k [Kin], id: &SessionId) -> Vec<&'k Kin> {
         next += 1;
     }
     found
+}
+
+/// Names sessions in a message.
+pub(crate) fn named(sessions: &[Location]) -> String {
+    sessions.iter().map(|location| location.id.as_str()).collect::<Vec<_>>().join(", ")
 }
