@@ -218,7 +218,7 @@ impl EngineError {
             },
             Self::Snapshot(error) => match &**error {
                 SnapshotError::NotFound(_) => ErrorKind::NotFound,
-                SnapshotError::Refused { .. } => ErrorKind::Invalid,
+                SnapshotError::Refused { .. } | SnapshotError::Unsound { .. } => ErrorKind::Invalid,
                 SnapshotError::Quota { .. } | SnapshotError::StoreFull { .. } | SnapshotError::TooLarge { .. } => {
                     ErrorKind::Full
                 }

@@ -48,7 +48,7 @@ pub use verb::artifacts::Artifact;
 pub use verb::attach::Attachment;
 pub use verb::audit::Audited;
 pub use verb::boot::{Boot, Booted};
-pub use verb::bundle::Bundled;
+pub use verb::bundle::{BundleOptions, Bundled};
 pub use verb::clear::Cleared;
 pub use verb::compact::{Compact, Compacted, Files, KEEP, Prepared, Transcript};
 pub use verb::compare::{Comparison, Pair, Side};

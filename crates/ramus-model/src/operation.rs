@@ -288,6 +288,17 @@ pub const UNDO: &str = "undo";
 /// The name of the operation that takes back what [`UNDO`] did.
 pub const REDO: &str = "redo";
 
+/// Finds an operation by its name.
+pub fn find<L: Lines + ?Sized>(log: &Log, lines: &L, id: &str) -> Result<Option<Operation>, L::Error> {
+    let mut operations = Operations::of(log, lines);
+    while let Some(operation) = operations.next_operation()? {
+        if operation.id == id {
+            return Ok(Some(operation));
+        }
+    }
+    Ok(None)
+}
+
 /// Finds the operation that goes next in a direction: what must be taken back to go there.
 pub fn next<L: Lines + ?Sized>(log: &Log, lines: &L, way: Way) -> Result<Option<Operation>, L::Error> {
     let mut operations = Operations::of(log, lines);

@@ -49,6 +49,19 @@ pub enum Item {
     Log(Vec<u8>),
     /// A blob that lines refer to.
     Blob(BlobHash, Vec<u8>),
+    /// An object of the session's snapshots, after those it refers to.
+    Object(Object),
+}
+
+/// An object of a snapshot. Whether it is what it says is for whoever keeps snapshots to find out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
 }
 
 /// Why a bundle cannot be written or read.

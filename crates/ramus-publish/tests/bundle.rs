@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use ramus_model::Blob;
-use ramus_publish::bundle::{BundleError, Item, Limits, Reader, SessionHead, Writer};
+use ramus_publish::bundle::{BundleError, Item, Limits, Object, Reader, SessionHead, Writer};
 
 fn head(id: &str) -> SessionHead {
     SessionHead { id: id.to_owned(), cwd: "/srv/ö".to_owned(), ..SessionHead::default() }
@@ -15,19 +15,27 @@ fn written(log: &[u8], blob: &[u8], step: usize) -> Vec<u8> {
     log.chunks(step.max(1)).for_each(|piece| writer.log(piece).unwrap());
     let blob = Blob::new(blob.to_vec());
     writer.blob(blob.hash(), blob.bytes()).unwrap();
+    writer.object(&object(blob.bytes())).unwrap();
     writer.finish().unwrap()
 }
 
+/// Whether names are right is for others to find out.
+fn object(bytes: &[u8]) -> Object {
+    Object { name: "any \"name\"".to_owned(), kind: "blob".to_owned(), bytes: [b"of a snapshot: ", bytes].concat() }
+}
+
 fn read(bytes: &[u8]) -> Result<(Vec<u8>, Vec<u8>), BundleError> {
-    let (mut log, mut blobs) = (Vec::new(), Vec::new());
+    let (mut log, mut blobs, mut objects) = (Vec::new(), Vec::new(), Vec::new());
     let mut reader = Reader::new(bytes, Limits::default())?;
     while let Some(item) = reader.next_item()? {
         match item {
             Item::Log(more) => log.extend(more),
             Item::Blob(_, bytes) => blobs = bytes,
+            Item::Object(found) => objects.push(found),
             Item::Session(_) => {}
         }
     }
+    assert!(objects.iter().all(|found| *found == object(&blobs)), "a bundle that was changed is refused");
     Ok((log, blobs))
 }
 

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -18,6 +18,7 @@ use crate::about::SnapshotInfo;
 use crate::difference::Names;
 use crate::error::SnapshotError;
 use crate::journal;
+use crate::known::Known;
 use crate::pack::Finished;
 use crate::repack::repack;
 use crate::store::{SnapshotId, Snapshots};
@@ -83,19 +84,20 @@ impl Vault {
         let is_bare = kept.is_empty() || self.directory().is_some_and(|directory| !directory.is_dir());
         let live = self.live(&kept, is_bare)?;
         let sorted = self.sort(&live)?;
-        let known = Some(self.path().join("known")).filter(|_| is_bare);
+        // What is known of the directory would keep it alive.
+        let known = if is_bare { Known::files(self.path()).to_vec() } else { Vec::new() };
         let after = if dry_run {
             let count = gone.len() as u64;
-            foresee(Usage { snapshots: before.snapshots - count, ..before }, &sorted, known.as_deref())
+            foresee(Usage { snapshots: before.snapshots - count, ..before }, &sorted, &known)
         } else {
-            self.replace(sorted, known.as_deref())?;
+            self.replace(sorted, &known)?;
             self.usage()?
         };
         Ok(Collected { before, after, gone })
     }
 
-    fn replace(&self, sorted: Sorted, known: Option<&Path>) -> Result<(), SnapshotError> {
-        if let Some(known) = known {
+    fn replace(&self, sorted: Sorted, known: &[PathBuf]) -> Result<(), SnapshotError> {
+        for known in known {
             match fs::remove_file(known) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(SnapshotError::io("remove", known)(error));
@@ -184,7 +186,7 @@ impl Vault {
 }
 
 /// What a vault would take after a collection that nobody made.
-fn foresee(mut usage: Usage, sorted: &Sorted, known: Option<&Path>) -> Usage {
+fn foresee(mut usage: Usage, sorted: &Sorted, known: &[PathBuf]) -> Usage {
     let Sorted { stale, fresh } = sorted;
     for pack in fresh {
         usage.packs += 1;
@@ -197,7 +199,7 @@ fn foresee(mut usage: Usage, sorted: &Sorted, known: Option<&Path>) -> Usage {
         usage.objects -= u64::from(pack.index.num_objects());
         usage.bytes -= size_of(pack);
     }
-    usage.bytes -= known.and_then(|known| known.metadata().ok()).map_or(0, |found| found.len());
+    usage.bytes -= known.iter().filter_map(|known| known.metadata().ok()).map(|found| found.len()).sum::<u64>();
     usage
 }
 

@@ -63,6 +63,14 @@ pub enum SnapshotError {
         /// What the check said.
         reason: String,
     },
+    /// An object that comes from elsewhere is none that a snapshot has.
+    #[error("object {name} of a snapshot: {reason}")]
+    Unsound {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// There is no such snapshot.
     #[error("there is no snapshot {0:?}")]
     NotFound(String),

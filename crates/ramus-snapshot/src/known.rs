@@ -2,22 +2,31 @@
 //! that content. Files that still look the same are not read again.
 //!
 //! It is a cache: losing it costs time, and a file that could have changed without looking different is never trusted.
+//! Two files hold it, so that a few changes cost little however many files there are: a [`base`] with all files, and the
+//! few that are [`recent`].
+
+mod base;
+mod bytes;
+mod recent;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
-use std::hash::BuildHasher as _;
+use std::fs::{self, Metadata, OpenOptions};
+use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 
 use gix_hash::ObjectId;
 use gix_object::tree::EntryKind;
-use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::pack::HASH;
+use base::{Base, Within};
+use recent::Recent;
 
-/// The first bytes of the file; the last one is its version.
-const SIGNATURE: &[u8; 8] = b"ramusks\x01";
+/// So many changes are kept beside the base, or as many as this part of its files, before it is written anew.
+const FEW: usize = 256;
+const PART: usize = 32;
 
 /// A clock of a file system may stand still for so long, in nanoseconds.
 const TICK: i64 = 20_000_000;
@@ -96,141 +105,123 @@ pub(crate) struct Kept {
     pub(crate) is_settled: bool,
 }
 
-/// All files, and the directory they make.
+/// All files, and the directory they make. Each has a number; a file that was recently changed has two, of which the
+/// later one counts.
 #[derive(Default)]
 pub(crate) struct Known {
-    /// The paths, one behind the other.
-    paths: Vec<u8>,
-    files: Vec<(u32, Kept)>,
-    table: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    base: Base,
+    recent: Recent,
     /// The directory that these files make, when it was stored.
     pub(crate) root: Option<ObjectId>,
 }
 
+/// What became of files: paths that are gone, and those that are there, which may be the same ones.
+#[derive(Default)]
+pub(crate) struct Update {
+    pub(crate) gone: Vec<Vec<u8>>,
+    pub(crate) there: Vec<(Vec<u8>, Kept)>,
+}
+
 impl Known {
-    pub(crate) fn len(&self) -> usize {
-        self.files.len()
-    }
-
-    /// Returns a file and its number.
-    pub(crate) fn find(&self, path: &[u8]) -> Option<(usize, &Kept)> {
-        let hash = self.hasher.hash_one(path);
-        let number = *self.table.find(hash, |number| self.path(*number as usize) == path)? as usize;
-        self.files.get(number).map(|(_, kept)| (number, kept))
-    }
-
-    pub(crate) fn path(&self, number: usize) -> &[u8] {
-        let start = number.checked_sub(1).and_then(|before| self.files.get(before)).map_or(0, |(end, _)| *end);
-        let end = self.files.get(number).map_or(start, |(end, _)| *end);
-        self.paths.get(start as usize..end as usize).unwrap_or_default()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &Kept)> {
-        self.files.iter().enumerate().map(|(number, (_, kept))| (self.path(number), kept))
-    }
-
-    /// Adds a file that is not there.
-    pub(crate) fn push(&mut self, path: &[u8], kept: Kept) {
-        self.paths.extend_from_slice(path);
-        let (Ok(end), Ok(number)) = (u32::try_from(self.paths.len()), u32::try_from(self.files.len())) else { return };
-        self.files.push((end, kept));
-        let hash = self.hasher.hash_one(path);
-        let Self { paths, files, table, hasher, .. } = self;
-        let path_of = |number: u32| {
-            let number = number as usize;
-            let start = number.checked_sub(1).and_then(|before| files.get(before)).map_or(0, |(end, _)| *end);
-            let end = files.get(number).map_or(start, |(end, _)| *end);
-            paths.get(start as usize..end as usize).unwrap_or_default()
-        };
-        table.insert_unique(hash, number, |number| hasher.hash_one(path_of(*number)));
-    }
-
-    fn reserve(&mut self, files: usize, paths: usize) {
-        self.paths.reserve(paths);
-        self.files.reserve(files);
-        self.table.reserve(files, |_| 0);
-    }
-
-    /// Reads what was kept; nothing when it is not there, damaged, or of another version.
-    pub(crate) fn load(path: &Path) -> Self {
-        fs::read(path).ok().and_then(|bytes| Self::decode(&bytes)).unwrap_or_default()
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let (body, checksum) = bytes.split_last_chunk::<4>()?;
-        if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
-            return None;
+    /// Reads what was kept in a vault; nothing when it is not there, damaged, or of another version.
+    pub(crate) fn load(vault: &Path) -> Self {
+        let [base, recent] = Self::files(vault).map(|path| fs::read(path).ok());
+        let Some((base, root)) = base.and_then(Base::decode) else { return Self::default() };
+        match recent.and_then(|bytes| Recent::decode(&bytes, &base)) {
+            Some((recent, root)) => Self { base, recent, root: Some(root) },
+            None => Self { base, recent: Recent::default(), root: Some(root) },
         }
-        let mut rest = body.strip_prefix(SIGNATURE)?;
-        let root = take_id(&mut rest)?;
-        let files = usize::try_from(take_u64(&mut rest)?).ok()?;
-        let mut known = Self { root: Some(root), ..Self::default() };
-        known.reserve(files.min(body.len() / 32), body.len() / 2);
-        for _ in 0..files {
-            let length = take_u32(&mut rest)? as usize;
-            let (path, behind) = rest.split_at_checked(length)?;
-            rest = behind;
-            let look = Look {
-                modified: take_u64(&mut rest)?.cast_signed(),
-                changed: take_u64(&mut rest)?.cast_signed(),
-                size: take_u64(&mut rest)?,
-                inode: take_u64(&mut rest)?,
-                device: take_u64(&mut rest)?,
-                mode: take_u32(&mut rest)?,
-            };
-            let (kind, is_settled) = flags(take_u32(&mut rest)?)?;
-            known.push(path, Kept { look, kind, id: take_id(&mut rest)?, is_settled });
-        }
-        rest.is_empty().then_some(known)
     }
 
-    /// Returns the bytes to keep. `moment` is when reading the files began.
-    pub(crate) fn encode(&self, root: &ObjectId, moment: i64) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(64 + self.paths.len() + self.files.len() * 72);
-        bytes.extend_from_slice(SIGNATURE);
-        bytes.extend_from_slice(root.as_slice());
-        bytes.extend_from_slice(&(self.files.len() as u64).to_le_bytes());
-        for (path, kept) in self.iter() {
-            let Look { modified, changed, size, inode, device, mode } = kept.look;
-            bytes.extend_from_slice(&u32::try_from(path.len()).unwrap_or(u32::MAX).to_le_bytes());
-            bytes.extend_from_slice(path);
-            for number in [modified.cast_unsigned(), changed.cast_unsigned(), size, inode, device] {
-                bytes.extend_from_slice(&number.to_le_bytes());
+    /// The files that hold it in a vault.
+    pub(crate) fn files(vault: &Path) -> [PathBuf; 2] {
+        [vault.join("known"), vault.join("known.recent")]
+    }
+
+    /// For each number, whether it says nothing about the directory any more.
+    pub(crate) fn passed(&self) -> Vec<bool> {
+        let mut passed = vec![false; self.base.len()];
+        for number in self.recent.iter().filter_map(|(path, _)| self.base.find(path)) {
+            if let Some(one) = passed.get_mut(number) {
+                *one = true;
             }
-            bytes.extend_from_slice(&mode.to_le_bytes());
-            let is_settled = kept.is_settled || kept.look.is_settled(moment);
-            bytes.extend_from_slice(&(kept.kind as u32 | u32::from(is_settled) << 31).to_le_bytes());
-            bytes.extend_from_slice(kept.id.as_slice());
         }
-        let checksum = crc32fast::hash(&bytes);
-        bytes.extend_from_slice(&checksum.to_le_bytes());
-        bytes
+        passed.extend(self.recent.iter().map(|(_, kept)| kept.is_none()));
+        passed
+    }
+
+    /// What is known of the files right in a directory, whose path ends with a slash unless it is the root.
+    pub(crate) fn beneath(&self, directory: &[u8]) -> Beneath<'_> {
+        Beneath { base: self.base.within(directory), recent: self.recent.within(directory), first: self.base.len() }
+    }
+
+    /// Returns the path of a number.
+    fn path(&self, number: usize) -> Vec<u8> {
+        match number.checked_sub(self.base.len()) {
+            Some(number) => self.recent.path(number).to_vec(),
+            None => self.base.path(number),
+        }
+    }
+
+    /// Returns the paths whose numbers are not among the `same`.
+    pub(crate) fn others(&self, same: &[bool]) -> Vec<Vec<u8>> {
+        let is_other = |number: &usize| !same.get(*number).copied().unwrap_or_default();
+        (0..self.base.len() + self.recent.len()).filter(is_other).map(|number| self.path(number)).collect()
+    }
+
+    /// Keeps what is known in a vault after an update. `moment` is when reading the files began.
+    pub(crate) fn keep(&self, vault: &Path, mut update: Update, root: &ObjectId, moment: i64) -> io::Result<()> {
+        for (_, kept) in &mut update.there {
+            kept.is_settled |= kept.look.is_settled(moment);
+        }
+        let [all, later] = &Self::files(vault);
+        let changes = self.recent.len() + update.gone.len() + update.there.len();
+        if self.root.is_some() && changes <= FEW.max(self.base.len() / PART) {
+            let recent = self.recent.with(update);
+            return replace(later, &recent.encode(root, &self.base));
+        }
+        // What is kept beside the base speaks of the base alone, and counts no more once that is replaced.
+        replace(all, &Base::encode(self.with(update), root)?)
+    }
+
+    /// All files after an update.
+    fn with(&self, update: Update) -> Vec<(Vec<u8>, Kept)> {
+        let recent = self.recent.with(update);
+        let is_left = |path: &[u8]| recent.find(path).is_none();
+        let mut all: Vec<_> = self.base.iter().filter(|(path, _)| is_left(path)).collect();
+        all.extend(recent.iter().filter_map(|(path, kept)| Some((path.to_vec(), (*kept)?))));
+        all
     }
 }
 
-fn flags(bits: u32) -> Option<(EntryKind, bool)> {
-    let kinds = [EntryKind::Blob, EntryKind::BlobExecutable, EntryKind::Link];
-    let kind = kinds.into_iter().find(|kind| *kind as u32 == bits & (u32::MAX >> 1))?;
-    Some((kind, bits >> 31 == 1))
+/// The files right in a directory.
+pub(crate) struct Beneath<'a> {
+    base: Within<'a>,
+    recent: Option<&'a recent::Names>,
+    first: usize,
 }
 
-fn take_u32(rest: &mut &[u8]) -> Option<u32> {
-    let (number, behind) = rest.split_first_chunk::<4>()?;
-    *rest = behind;
-    Some(u32::from_le_bytes(*number))
+impl Beneath<'_> {
+    /// Returns a file and its number.
+    pub(crate) fn find(&mut self, name: &[u8]) -> Option<(usize, Kept)> {
+        match self.recent.and_then(|recent| recent.get(name)) {
+            Some((number, kept)) => kept.map(|kept| (self.first + number, kept)),
+            None => self.base.find(name),
+        }
+    }
 }
 
-fn take_u64(rest: &mut &[u8]) -> Option<u64> {
-    let (number, behind) = rest.split_first_chunk::<8>()?;
-    *rest = behind;
-    Some(u64::from_le_bytes(*number))
+/// Splits a path behind the directory it is in.
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    path.split_at(path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1))
 }
 
-fn take_id(rest: &mut &[u8]) -> Option<ObjectId> {
-    let (id, behind) = rest.split_at_checked(HASH.len_in_bytes())?;
-    *rest = behind;
-    ObjectId::try_from(id).ok()
+/// Replaces a file whole. It need not survive a power cut.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = path.with_added_extension("new");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    file.write_all(bytes)?;
+    fs::rename(&temporary, path)
 }
 
 /// The bytes of a path.

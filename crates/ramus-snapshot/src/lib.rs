@@ -5,6 +5,7 @@
 
 mod about;
 mod apply;
+mod carry;
 mod collect;
 mod compare;
 mod content;
@@ -33,6 +34,7 @@ mod visit;
 mod walk;
 
 pub use about::{FileInfo, SnapshotInfo};
+pub use carry::{Carried, Carrier};
 pub use collect::{Collected, Usage};
 pub use diff::{FileDiff, Status};
 pub use error::SnapshotError;

@@ -12,6 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use gix_hash::ObjectId;
 use gix_object::Kind;
 use gix_pack::Bundle;
+use gix_pack::data::entry::Header;
 use gix_zlib::Inflate;
 use hashbrown::HashSet;
 
@@ -73,6 +74,21 @@ impl Objects {
     pub(crate) fn has(&self, id: &ObjectId) -> bool {
         let packs = self.packs.read().unwrap_or_else(PoisonError::into_inner);
         packs.iter().rev().any(|pack| pack.index.lookup(id).is_some())
+    }
+
+    /// Says what an object in an open pack is.
+    pub(crate) fn kind(&self, id: &ObjectId) -> Option<Kind> {
+        let packs = self.packs.read().unwrap_or_else(PoisonError::into_inner);
+        packs.iter().rev().find_map(|pack| {
+            let offset = pack.index.pack_offset_at_index(pack.index.lookup(id)?);
+            match pack.pack.entry(offset).ok()?.header {
+                Header::Commit => Some(Kind::Commit),
+                Header::Blob => Some(Kind::Blob),
+                // Only directories are written as differences.
+                Header::Tree | Header::OfsDelta { .. } | Header::RefDelta { .. } => Some(Kind::Tree),
+                Header::Tag => None,
+            }
+        })
     }
 
     /// Says whether an object is there, in a pack that somebody just wrote too.

@@ -1,9 +1,7 @@
 //! The store of a directory's snapshots: a git repository of its own, far from the directory, that no git program has to
 //! touch. One process at a time changes it.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,7 +11,7 @@ use hashbrown::HashSet;
 
 use crate::content::Reader;
 use crate::error::SnapshotError;
-use crate::known::{Known, path_of};
+use crate::known::{Known, Update, path_of};
 use crate::objects::Objects;
 use crate::pack::{Finished, HASH, Pack};
 use crate::tree::{Change, Entries, Trees};
@@ -64,7 +62,8 @@ pub struct Taken {
 
 /// What a directory is now.
 struct State {
-    known: Known,
+    files: usize,
+    update: Update,
     root: ObjectId,
     /// Content that is not stored yet.
     packs: Vec<Finished>,
@@ -134,14 +133,13 @@ impl Snapshots {
         let mut pack = Pack::default();
         let is_earlier = |root: ObjectId| earlier.filter(|(_, directory)| *directory == root).map(|(id, _)| id);
         if let Some(root) = known.root.filter(|_| walked.is_same()) {
+            let Walked { known: files, uncovered, unheeded, .. } = walked;
             if let Some(id) = is_earlier(root) {
-                let Walked { uncovered, unheeded, .. } = walked;
-                return Ok(Taken { id, files: known.len(), uncovered, unheeded });
+                return Ok(Taken { id, files, uncovered, unheeded });
             }
             let id = self.commit(&mut pack, root, about, moment.as_secs())?;
             self.vault.objects().add(if pack.is_empty() { Vec::new() } else { vec![pack.finish()?] })?;
-            let Walked { uncovered, unheeded, .. } = walked;
-            return Ok(Taken { id, files: known.len(), uncovered, unheeded });
+            return Ok(Taken { id, files, uncovered, unheeded });
         }
         let state = self.take_in(&mut pack, &known, walked)?;
         let id = match is_earlier(state.root) {
@@ -153,28 +151,23 @@ impl Snapshots {
             packs.push(pack.finish()?);
         }
         self.vault.objects().add(packs)?;
-        self.keep(&state.known, &state.root, i64::try_from(moment.as_nanos()).unwrap_or(i64::MAX))?;
-        let State { known, uncovered, unheeded, .. } = state;
-        Ok(Taken { id, files: known.len(), uncovered, unheeded })
+        let State { files, update, root, uncovered, unheeded, .. } = state;
+        let moment = i64::try_from(moment.as_nanos()).unwrap_or(i64::MAX);
+        let kept = known.keep(self.vault.path(), update, &root, moment);
+        kept.map_err(SnapshotError::io("write to", self.vault.path()))?;
+        Ok(Taken { id, files, uncovered, unheeded })
     }
 
     /// Reads what changed and packs it.
     fn take_in(&self, pack: &mut Pack, known: &Known, mut walked: Walked) -> Result<State, SnapshotError> {
         let reader = Reader { root: &self.directory, objects: self.vault.objects(), limit: self.limits.file };
         let contents = reader.read(&walked.changed)?;
-        let mut now = Known::default();
-        let mut changes: Vec<Change> = Vec::new();
-        for (number, (path, kept)) in known.iter().enumerate() {
-            if walked.same.get(number).copied().unwrap_or_default() {
-                now.push(path, *kept);
-            } else {
-                changes.push((path.to_vec(), None));
-            }
-        }
+        let mut update = Update { gone: known.others(&walked.same), there: Vec::with_capacity(contents.files.len()) };
+        let mut changes: Vec<Change> = update.gone.iter().map(|path| (path.clone(), None)).collect();
         for (number, kept) in contents.files {
             let Some((path, _)) = walked.changed.get_mut(number) else { continue };
-            now.push(path, kept);
-            changes.push((std::mem::take(path), Some((kept.kind, kept.id))));
+            changes.push((path.clone(), Some((kept.kind, kept.id))));
+            update.there.push((std::mem::take(path), kept));
         }
         for (number, reason) in contents.unread {
             let Some((path, _)) = walked.changed.get(number) else { continue };
@@ -186,18 +179,9 @@ impl Snapshots {
         let root = trees.apply(known.root, &changes, 0)?;
         let root = root.map_or_else(|| trees.write(Entries::new()), Ok)?;
         walked.uncovered.sort();
+        let files = walked.known + update.there.len();
         let Walked { uncovered, unheeded, .. } = walked;
-        Ok(State { known: now, root, packs: contents.packs, uncovered, unheeded })
-    }
-
-    fn keep(&self, known: &Known, root: &ObjectId, moment: i64) -> Result<(), SnapshotError> {
-        let (path, temporary) = (self.vault.path().join("known"), self.vault.path().join("known.new"));
-        let write = || {
-            let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-            file.write_all(&known.encode(root, moment))?;
-            fs::rename(&temporary, &path)
-        };
-        write().map_err(SnapshotError::io("write", &path))
+        Ok(State { files, update, root, packs: contents.packs, uncovered, unheeded })
     }
 
     pub(crate) fn commit(

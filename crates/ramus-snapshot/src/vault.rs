@@ -158,7 +158,7 @@ impl Vault {
 
     /// Returns what is known of the directory, as far as the vault still holds it.
     pub(crate) fn known(&self) -> Known {
-        let known = Known::load(&self.path.join("known"));
+        let known = Known::load(&self.path);
         if known.root.is_some_and(|root| self.objects.has(&root)) { known } else { Known::default() }
     }
 

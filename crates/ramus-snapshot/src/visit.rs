@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::apply::TEMPORARY;
 use crate::error::SnapshotError;
-use crate::known::{Look, path_bytes, path_of};
+use crate::known::{Beneath, Kept, Look, path_bytes, path_of};
 use crate::rules::{Marks, Rules};
 use crate::walk::{Uncovered, Walk, Walked};
 
@@ -34,6 +34,14 @@ struct Names {
     /// Where each ends, and what it is said to be.
     ends: Vec<(usize, FileType)>,
     marks: Marks,
+}
+
+/// The directory that is looked at.
+struct Place<'a> {
+    directory: OwnedFd,
+    rules: Arc<Rules>,
+    known: Beneath<'a>,
+    inner: Inner,
 }
 
 impl Names {
@@ -61,25 +69,17 @@ impl<'a> Visitor<'a> {
         let here = path_of(whole.strip_suffix(b"/").unwrap_or(&whole));
         let reader = &self.walk.reader;
         let rules = reader.beneath(rules, directory.as_fd(), here, names.marks, &mut self.found.unheeded);
-        let mut inner = Inner::new();
+        let mut place = Place { directory, rules, known: self.walk.known.beneath(path), inner: Inner::new() };
         for (name, kind) in names.iter() {
             whole.truncate(base);
             whole.extend_from_slice(name);
-            self.entry(&directory, name, kind, &whole, &rules, &mut inner)?;
+            self.entry(&mut place, name, kind, &whole)?;
         }
-        Ok(inner)
+        Ok(place.inner)
     }
 
-    fn entry(
-        &mut self,
-        directory: &OwnedFd,
-        name: &[u8],
-        kind: FileType,
-        whole: &[u8],
-        rules: &Arc<Rules>,
-        inner: &mut Inner,
-    ) -> Result<(), SnapshotError> {
-        let look = || rustix::fs::statat(directory, path_of(name), AtFlags::SYMLINK_NOFOLLOW);
+    fn entry(&mut self, place: &mut Place<'_>, name: &[u8], kind: FileType, whole: &[u8]) -> Result<(), SnapshotError> {
+        let look = || rustix::fs::statat(&place.directory, path_of(name), AtFlags::SYMLINK_NOFOLLOW);
         let mut stat = None;
         let kind = if kind == FileType::Unknown {
             // What went away meanwhile is not there.
@@ -88,15 +88,16 @@ impl<'a> Visitor<'a> {
         } else {
             kind
         };
-        if rules.exclude(path_of(whole), kind == FileType::Directory) {
+        if place.rules.exclude(path_of(whole), kind == FileType::Directory) {
             return Ok(());
         }
         let path = whole.get(self.walk.prefix.len()..).unwrap_or_default();
         match kind {
-            FileType::Directory => self.enter(path, rules, inner)?,
+            FileType::Directory => self.enter(path, place)?,
             FileType::RegularFile | FileType::Symlink => {
                 let Some(stat) = stat.or_else(|| look().ok()) else { return Ok(()) };
-                self.take(path, Look::of_stat(&stat))?;
+                let known = place.known.find(name);
+                self.take(path, Look::of_stat(&stat), known)?;
             }
             _ => {
                 self.leave_out(path, "it is neither a file nor a link");
@@ -142,7 +143,7 @@ impl<'a> Visitor<'a> {
     }
 
     /// Puts a directory where it is looked at later, unless it is left out.
-    fn enter(&self, path: &[u8], rules: &Arc<Rules>, inner: &mut Inner) -> Result<(), SnapshotError> {
+    fn enter(&self, path: &[u8], place: &mut Place<'_>) -> Result<(), SnapshotError> {
         let limits = self.walk.ground.limits;
         if self.walk.ground.apart.iter().any(|apart| path_bytes(apart) == path) {
             return Ok(());
@@ -150,22 +151,23 @@ impl<'a> Visitor<'a> {
         if self.walk.directories.fetch_add(1, Ordering::Relaxed) >= limits.files {
             return Err(SnapshotError::Quota { files: limits.files, bytes: limits.bytes });
         }
-        inner.push(([path, b"/"].concat(), Arc::clone(rules)));
+        place.inner.push(([path, b"/"].concat(), Arc::clone(&place.rules)));
         Ok(())
     }
 
-    fn take(&mut self, path: &[u8], look: Look) -> Result<(), SnapshotError> {
+    fn take(&mut self, path: &[u8], look: Look, known: Option<(usize, Kept)>) -> Result<(), SnapshotError> {
         let limits = self.walk.ground.limits;
         if look.size() > limits.file {
             self.leave_out(path, "it is too large");
             return self.count();
         }
         self.count()?;
-        match self.walk.known.find(path) {
+        match known {
             Some((number, kept)) if kept.is_settled && kept.look == look => {
                 if let Some(same) = self.walk.same.get(number) {
                     same.store(true, Ordering::Relaxed);
                 }
+                self.found.known += 1;
             }
             _ => {
                 if self.walk.bytes.fetch_add(look.size(), Ordering::Relaxed) >= limits.bytes {

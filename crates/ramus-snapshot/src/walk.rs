@@ -53,8 +53,10 @@ pub struct Uncovered {
 pub(crate) struct Walked {
     /// Files that are new or look different.
     pub(crate) changed: Vec<(Vec<u8>, Look)>,
-    /// Known files that still look the same, by number.
+    /// Known files that still look the same, by number; those that say nothing any more are among them.
     pub(crate) same: Vec<bool>,
+    /// How many files look the same.
+    pub(crate) known: usize,
     pub(crate) uncovered: Vec<Uncovered>,
     pub(crate) unheeded: Unheeded,
 }
@@ -89,7 +91,7 @@ pub(crate) fn walk(ground: &Ground<'_>, known: &Known) -> Result<Walked, Snapsho
         known,
         reader,
         prefix,
-        same: (0..known.len()).map(|_| AtomicBool::new(false)).collect(),
+        same: known.passed().into_iter().map(AtomicBool::new).collect(),
         files: AtomicUsize::new(0),
         directories: AtomicUsize::new(0),
         bytes: AtomicU64::new(0),
@@ -110,6 +112,7 @@ pub(crate) fn walk(ground: &Ground<'_>, known: &Known) -> Result<Walked, Snapsho
     let mut all = Walked { unheeded, ..Walked::default() };
     for mut one in found {
         all.changed.append(&mut one.changed);
+        all.known += one.known;
         all.uncovered.append(&mut one.uncovered);
         all.unheeded.append(&mut one.unheeded);
     }

@@ -293,6 +293,8 @@ impl LogStore for JsonlStore {
         for part in beside {
             removed.take_in(part);
         }
+        // Last: as long as anything of the session is there, it came from elsewhere.
+        removed.take_in(self.delete_mark(at, dry_run)?);
         Ok(removed)
     }
 

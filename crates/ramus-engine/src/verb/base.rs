@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{Session, among, header_of, load, load_among, load_shared, unknown};
+use crate::session::{Session, among, header_of, load, load_among, load_shared};
 
 /// What is kept of one origin.
 pub(crate) struct Kept {
@@ -37,8 +37,9 @@ impl Engine {
     /// Makes the base of `origin` for the sessions that stand on it.
     pub(crate) fn base_of(&self, origin: &Location, standing: &[Location]) -> Result<Kept, EngineError> {
         let mut needs = Needs::default();
+        let known = [origin.clone()];
         for fork in standing {
-            let fork = load(&self.store, fork.clone(), Depth::Envelope)?;
+            let fork = load_among(&self.store, fork.clone(), Depth::Envelope, &among(&known))?;
             needs.add(&fork, origin)?;
         }
         let origin = load(&self.store, origin.clone(), Depth::Envelope)?;
@@ -47,17 +48,27 @@ impl Engine {
         Ok(Kept { session: origin.location().id.clone(), bytes })
     }
 
-    /// Writes bases and makes sure that every session that stands on them shows what it showed.
-    pub(crate) fn keep_bases(&self, kept: &[Kept], standing: &[Location]) -> Result<Vec<Location>, EngineError> {
+    /// Writes bases of `origins` and makes sure that every session that stands on them shows what it showed.
+    pub(crate) fn keep_bases(
+        &self,
+        kept: &[Kept],
+        origins: &[Location],
+        standing: &[Location],
+    ) -> Result<Vec<Location>, EngineError> {
         let mut written = Vec::new();
         for base in kept {
             written.push(self.store.put_base(&base.session, &base.bytes)?);
         }
         for fork in standing {
-            let before = load(&self.store, fork.clone(), Depth::Envelope)?;
-            let after = load_among(&self.store, fork.clone(), Depth::Envelope, &among(&written))?;
-            let shared = (load_shared(&before, &unknown)?, load_shared(&after, &among(&written))?);
-            if !shows_the_same(&before, &after) || !shows_the_same(&shared.0, &shared.1) {
+            let load = |known| load_among(&self.store, fork.clone(), Depth::Envelope, &among(known));
+            let (before, after) = (load(origins)?, load(&written)?);
+            let shared = || -> Result<bool, EngineError> {
+                let shared = (load_shared(&before, &among(origins))?, load_shared(&after, &among(&written))?);
+                Ok(shows_the_same(&shared.0, &shared.1))
+            };
+            // A fork that says nothing of its own is what it shares.
+            let has_own = before.log().own_len() > 0;
+            if !shows_the_same(&before, &after) || has_own && !shared()? {
                 for base in &written {
                     self.store.delete(base, false)?;
                 }

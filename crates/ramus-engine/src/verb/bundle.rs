@@ -1,20 +1,30 @@
 //! `export --to json`: sessions as a bundle that loses nothing.
 //!
 //! Logs go as they are, byte for byte; a fork goes as a file that stands on its own, as everywhere where it leaves the home.
-//! Blobs that lines refer to come along. Memory does not grow with the length of a log.
+//! Blobs that lines refer to come along, and so does what the snapshots hold that lines name, if that is wanted. Memory does
+//! not grow with the length of a log.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 use ramus_model::blob::References;
 use ramus_model::{BlobHash, SessionId};
-use ramus_publish::bundle::{BundleError, SessionHead, Writer};
+use ramus_publish::bundle::{BundleError, Object, SessionHead, Writer};
+use ramus_snapshot::{SnapshotId, Vault};
 use ramus_store::Residence;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
 use crate::verb::list::{Filter, WhichDirectory};
+use crate::workspace::{Kept, Named};
+
+/// What goes along with sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BundleOptions {
+    /// Whether the files come along that their snapshots hold.
+    pub snapshots: bool,
+}
 
 /// What a bundle holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,18 +35,41 @@ pub struct Bundled {
     pub blobs: usize,
     /// Blobs that lines refer to and that could not be had.
     pub missing: Vec<BlobHash>,
+    /// How many snapshots.
+    pub snapshots: usize,
+}
+
+/// What a log refers to.
+#[derive(Default)]
+struct Mentions {
+    blobs: References,
+    snapshots: Named,
+}
+
+impl Mentions {
+    fn feed(&mut self, chunk: &[u8]) {
+        self.blobs.feed(chunk);
+        self.snapshots.feed(chunk);
+    }
 }
 
 impl Engine {
     /// Writes sessions to a bundle.
-    pub fn export_bundle(&self, sessions: &[Session], out: &mut dyn Write) -> Result<Bundled, EngineError> {
+    pub fn export_bundle(
+        &self,
+        sessions: &[Session],
+        options: BundleOptions,
+        out: &mut dyn Write,
+    ) -> Result<Bundled, EngineError> {
         let mut writer = Writer::new(out)?;
         let mut bundled = Bundled::default();
         let mut known = HashSet::new();
+        let mut files = self.files(options)?;
         for session in sessions {
             writer.session(&head(session))?;
-            let references = self.write_log(session, &mut writer)?;
+            let Mentions { blobs: references, snapshots } = self.write_log(session, &mut writer)?;
             bundled.sessions.push(session.id().clone());
+            bundled.snapshots += files.write(session.cwd(), &snapshots, &mut writer)?;
             let blobs = self.store.blobs().filter(|_| session.has_blobs());
             for hash in references.found().iter().filter(|hash| known.insert(**hash)) {
                 match blobs.map(|blobs| blobs.fetch(*hash)).transpose()?.flatten() {
@@ -77,13 +110,21 @@ impl Engine {
         Ok(all)
     }
 
-    /// Writes the log of a session and returns the blobs it refers to.
-    fn write_log<W: Write>(&self, session: &Session, writer: &mut Writer<W>) -> Result<References, EngineError> {
-        let mut references = References::default();
+    /// Opens every vault that snapshots may be in.
+    fn files(&self, options: BundleOptions) -> Result<Files, EngineError> {
+        let home = self.snapshots.as_ref().filter(|_| options.snapshots);
+        let vaults = home.map(|home| Vault::list(home)).transpose()?.unwrap_or_default();
+        let vaults = vaults.iter().map(|path| Kept::open(path)).collect::<Result<_, _>>()?;
+        Ok(Files { vaults, written: HashMap::new() })
+    }
+
+    /// Writes the log of a session and returns what it refers to.
+    fn write_log<W: Write>(&self, session: &Session, writer: &mut Writer<W>) -> Result<Mentions, EngineError> {
+        let mut references = Mentions::default();
         if is_reference(session) {
             let bytes = self.standalone(session)?;
             references.feed(&bytes);
-            references.end();
+            references.blobs.end();
             writer.log(&bytes)?;
             return Ok(references);
         }
@@ -94,9 +135,38 @@ impl Engine {
                 written = writer.log(chunk);
             }
         })?;
-        references.end();
+        references.blobs.end();
         written?;
         Ok(references)
+    }
+}
+
+/// What snapshots hold.
+struct Files {
+    vaults: Vec<Kept>,
+    /// What is written for each directory: sessions that work in the same one share it.
+    written: HashMap<String, HashSet<String>>,
+}
+
+impl Files {
+    /// Writes what the snapshots hold that a log names, in an order that depends on nothing else. Returns how many there are.
+    fn write<W: Write>(&mut self, cwd: &str, named: &Named, writer: &mut Writer<W>) -> Result<usize, EngineError> {
+        let written = self.written.entry(cwd.to_owned()).or_default();
+        let mut found: Vec<(SnapshotId, &Vault)> = Vec::new();
+        for kept in &self.vaults {
+            let ids = kept.snapshots.iter().map(|one| one.id).filter(|id| named.contains(*id));
+            found.extend(ids.map(|id| (id, &kept.vault)));
+        }
+        found.sort_by_key(|(id, _)| *id);
+        // Two directories may have held the same at the same moment.
+        found.dedup_by_key(|(id, _)| *id);
+        for (id, vault) in &found {
+            vault.carry_out(&[*id], written, &mut |object| -> Result<(), EngineError> {
+                let ramus_snapshot::Carried { name, kind, bytes } = object;
+                Ok(writer.object(&Object { name, kind, bytes })?)
+            })?;
+        }
+        Ok(found.len())
     }
 }
 

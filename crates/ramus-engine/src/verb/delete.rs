@@ -145,7 +145,8 @@ impl Engine {
         }
         if !dry_run && !bases.is_empty() {
             standing.dedup();
-            self.keep_bases(&bases, &standing)?;
+            let origins: Vec<Location> = going.iter().map(|location| (*location).clone()).collect();
+            self.keep_bases(&bases, &origins, &standing)?;
         }
         Ok((bases, told))
     }

@@ -4,12 +4,15 @@
 //! alone, one that the bundle continues is extended, and one that went another way is a conflict. What comes in is marked:
 //! no rule of it allows anything here.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
+use std::path::Path;
 
 use ramus_model::json::Raw;
 use ramus_model::{Blob, Depth, Header, Log, Scope, SessionId, Tree};
-use ramus_publish::bundle::{Item, Limits, Reader, SessionHead};
+use ramus_publish::bundle::{Item, Limits, Object, Reader, SessionHead};
+use ramus_snapshot::{Carried, Carrier, Snapshots};
 use ramus_store::{Destination, Location, NewLog, Placement, Position, Stage};
 
 use crate::engine::Engine;
@@ -17,6 +20,7 @@ use crate::error::EngineError;
 use crate::session::{find, load};
 use crate::verb::bundle::is_reference;
 use crate::verb::create::new_session_id;
+use crate::verb::snapshot::key;
 
 /// How sessions are taken in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +38,8 @@ pub struct Imported {
     pub imported: Vec<ImportedSession>,
     /// The sessions that were here already, with the reason.
     pub skipped: Vec<(SessionId, &'static str)>,
+    /// How many snapshots came along.
+    pub snapshots: usize,
 }
 
 /// A session that was imported.
@@ -79,6 +85,8 @@ impl Engine {
         let (mut done, mut ids) = (Imported::default(), HashMap::new());
         let mut seen = HashSet::new();
         let mut incoming: Option<Incoming> = None;
+        // Kept open until the logs are there that name the snapshots.
+        let mut carriers: HashMap<String, Carrier> = HashMap::new();
         while let Some(item) = reader.next_item()? {
             match item {
                 Item::Session(head) => {
@@ -102,14 +110,40 @@ impl Engine {
                         blobs.put(&Blob::new(bytes))?;
                     }
                 }
-                Item::Blob(..) => {}
+                Item::Object(object) if !options.dry_run => {
+                    if let Some(incoming) = &incoming {
+                        self.carry_in(&incoming.head.cwd, object, &mut carriers)?;
+                    }
+                }
+                Item::Blob(..) | Item::Object(_) => {}
             }
         }
         self.complete(incoming.take(), stage.as_mut(), &mut done)?;
+        for carrier in carriers.values_mut() {
+            done.snapshots += carrier.finish()?;
+        }
         if !options.dry_run {
             stage.publish()?;
         }
         Ok(done)
+    }
+
+    /// Takes in an object of a snapshot of a directory, which need not be there.
+    fn carry_in(&self, cwd: &str, object: Object, carriers: &mut HashMap<String, Carrier>) -> Result<(), EngineError> {
+        let Some(home) = &self.snapshots else { return Ok(()) };
+        let directory = Path::new(cwd);
+        if !directory.is_absolute() {
+            return Err(EngineError::Invalid(format!("snapshots of {cwd:?}, which is no absolute path")));
+        }
+        let carrier = match carriers.entry(cwd.to_owned()) {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(vacant) => {
+                let root = if directory.exists() { Snapshots::root_of(directory)? } else { directory.to_owned() };
+                vacant.insert(Carrier::open(&home.join(key(&root)), &root)?)
+            }
+        };
+        let Object { name, kind, bytes } = object;
+        Ok(carrier.take(&Carried { name, kind, bytes })?)
     }
 
     /// Finishes what an interrupted import had decided. Returns how many sessions appeared.

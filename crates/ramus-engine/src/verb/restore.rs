@@ -18,7 +18,7 @@ use crate::operation::Doing;
 use crate::session::Session;
 use crate::verb::revert::check_here;
 use crate::verb::snapshot::{SnapshotEntry, describe, look};
-use crate::verb::travel::Intent;
+use crate::verb::travel::{Intent, Then};
 use crate::workspace::{Blame, Cause, SNAPSHOT, Timeline, Touched, theirs_to_json};
 
 /// How files are restored.
@@ -109,21 +109,21 @@ impl Engine {
     }
 
     /// Carries out a plan, after what is there was kept, and what shall come of it: whoever finds it interrupted ends it.
-    /// What comes of it is still to be noted. `pointer` is where the leaf goes then, if it does.
+    /// What comes of it is still to be noted. `then` is what becomes of the conversation, if anything does.
     pub(crate) fn apply(
         &self,
         session: &mut Session,
         store: &mut Snapshots,
         (plan, force): (&Plan, bool),
         what: &str,
-        pointer: Option<&Value>,
+        then: Option<&Then>,
         doing: &mut Doing,
     ) -> Result<Applied, EngineError> {
         let label = format!("Before restoring {what}");
         let taken = look(session, store, &label)?;
         let about = About { label: format!("To be restored: {what}"), parents: vec![taken.id] };
         let expected = store.expect(taken.id, plan, force, &about)?;
-        let intent = Intent { expected, what: what.to_owned(), pointer: pointer.cloned() };
+        let intent = Intent { expected, what: what.to_owned(), then: then.cloned() };
         let safety = self.note_safety(session, (&taken, &label), Some(&intent), doing)?;
         let restored = store.restore(plan, force)?;
         self.keep_standard_directories(session)?;

@@ -20,6 +20,7 @@ use crate::session::Session;
 use crate::verb::branch::branch_target;
 use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
+use crate::verb::travel::Then;
 use crate::workspace::{Blame, Timeline, Touched, short};
 pub use mark::RevertMark;
 
@@ -71,7 +72,7 @@ impl Engine {
         });
         let mut doing = Doing::several("revert", self, session);
         let what = format!("the files of {id}");
-        let done = self.carry_out(session, way, (options.force, &what), Some(data), &mut doing)?;
+        let done = self.carry_out(session, way, (options.force, &what), Then::Move(data), &mut doing)?;
         self.record(session, &mut doing, done.drafts)?;
         Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
@@ -97,7 +98,8 @@ impl Engine {
         }
         let mut doing = Doing::several("unrevert", self, session);
         let data = json!({"op": "unrevert", "client": self.client, "target": id.as_str()});
-        let done = self.carry_out(session, way, (options.force, "what a revert undid"), Some(data), &mut doing)?;
+        let done =
+            self.carry_out(session, way, (options.force, "what a revert undid"), Then::Move(data), &mut doing)?;
         self.record(session, &mut doing, done.drafts)?;
         Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
@@ -125,24 +127,28 @@ impl Engine {
         Ok(Way { plan, store: Some(store) })
     }
 
-    /// Goes a way back, after what is there was kept. `leaf` is what the pointer says that moves the leaf then. Whoever is
-    /// interrupted after the first file leaves enough to end both.
+    /// Goes a way back, after what is there was kept. `then` is what becomes of the conversation. Whoever is interrupted
+    /// after the first file leaves enough to end both.
     pub(crate) fn carry_out(
         &self,
         session: &mut Session,
         way: Way,
         (force, what): (bool, &str),
-        leaf: Option<Value>,
+        then: Then,
         doing: &mut Doing,
     ) -> Result<Done, EngineError> {
         let Way { plan, store } = way;
+        let leaf = |then| match then {
+            Then::Move(data) => Some(data),
+            Then::TakeBack(_) => None,
+        };
         let Some(mut store) = store.filter(|_| !plan.steps.is_empty()) else {
-            let drafts = leaf.map(pointer).into_iter().collect::<Result<_, _>>()?;
+            let drafts = leaf(then).map(pointer).into_iter().collect::<Result<_, _>>()?;
             return Ok(Done { files: RestoreReport { plan, ..RestoreReport::default() }, drafts });
         };
-        let applied = self.apply(session, &mut store, (&plan, force), what, leaf.as_ref(), doing)?;
+        let applied = self.apply(session, &mut store, (&plan, force), what, Some(&then), doing)?;
         let Applied { safety, restored, draft, now } = applied;
-        let leaf = leaf.map(|data| completed(data, &store, &safety, now)).transpose()?;
+        let leaf = leaf(then).map(|data| completed(data, &store, &safety, now)).transpose()?;
         let drafts = std::iter::once(Ok(draft)).chain(leaf.map(pointer)).collect::<Result<_, _>>()?;
         let files = RestoreReport { plan, safety: Some(safety), restored, ..RestoreReport::default() };
         Ok(Done { files, drafts })

@@ -28,23 +28,40 @@ pub(crate) struct Intent {
     pub(crate) expected: SnapshotId,
     /// What is restored, in words.
     pub(crate) what: String,
-    /// What the pointer says that moves the leaf, if it is moved.
-    pub(crate) pointer: Option<Value>,
+    /// What becomes of the conversation, if anything does.
+    pub(crate) then: Option<Then>,
+}
+
+/// What becomes of the conversation when files were restored.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Then {
+    /// The leaf is moved: what the pointer says.
+    Move(Value),
+    /// The operation of this name is taken back.
+    TakeBack(String),
 }
 
 impl Intent {
     fn to_json(&self) -> Value {
-        json!({"expected": self.expected.to_string(), "what": self.what, "pointer": self.pointer})
+        let mut json = json!({"expected": self.expected.to_string(), "what": self.what});
+        match &self.then {
+            Some(Then::Move(pointer)) => json["pointer"] = pointer.clone(),
+            Some(Then::TakeBack(operation)) => json["takes_back"] = operation.as_str().into(),
+            None => {}
+        }
+        json
     }
 
     /// Reads what the entry of a snapshot says.
     fn read(line: &[u8]) -> Option<Self> {
         let raw = Raw::parse(line)?.field("data")?.field("intent")?;
         let value: Value = serde_json::from_slice(raw.bytes()).ok()?;
+        let pointer = value.get("pointer").filter(|pointer| !pointer.is_null()).cloned().map(Then::Move);
+        let takes_back = || Some(Then::TakeBack(value.get("takes_back")?.as_str()?.to_owned()));
         Some(Self {
             expected: SnapshotId::parse(value.get("expected")?.as_str()?).ok()?,
             what: value.get("what")?.as_str()?.to_owned(),
-            pointer: value.get("pointer").filter(|pointer| !pointer.is_null()).cloned(),
+            then: pointer.or_else(takes_back),
         })
     }
 }
@@ -103,11 +120,14 @@ impl Engine {
         }
         self.keep_standard_directories(session)?;
         let (draft, now) = note_restored(&mut store, &safety, what, &done)?;
-        let mut drafts = vec![draft];
-        if let Some(data) = intent.pointer {
-            drafts.push(pointer(completed(data, &store, &safety, now)?)?);
+        match intent.then {
+            None => drop(self.record(session, &mut doing, vec![draft])?),
+            Some(Then::Move(data)) => {
+                let pointer = pointer(completed(data, &store, &safety, now)?)?;
+                self.record(session, &mut doing, vec![draft, pointer])?;
+            }
+            Some(Then::TakeBack(operation)) => self.end_take_back(session, seq, &operation, (doing, draft))?,
         }
-        self.record(session, &mut doing, drafts)?;
         session.notices.push(format!("restoring {what} was interrupted and is now done"));
         Ok(())
     }

@@ -7,7 +7,7 @@
 mod changed;
 
 use ramus_model::operation::{Operation, REDO, UNDO, Way};
-use ramus_model::{Body, EntryId, Record, Seq, operation};
+use ramus_model::{Body, Draft, EntryId, Record, Seq, operation};
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
@@ -18,6 +18,7 @@ use crate::verb::create::{new_entry_id, title_body};
 use crate::verb::replace_segment::close_tail;
 use crate::verb::restore::{RestoreOptions, RestoreReport};
 use crate::verb::revert::Way as WayOfFiles;
+use crate::verb::travel::Then;
 use crate::workspace::Timeline;
 use changed::Changed;
 
@@ -32,6 +33,16 @@ pub struct TakenBack {
     pub leaf: Option<EntryId>,
     /// Whether anything was done.
     pub is_done: bool,
+}
+
+/// An operation that is taken back, and what there is to know about it.
+struct Back {
+    operation: Operation,
+    /// The session as it was before.
+    earlier: Session,
+    changed: Changed,
+    /// Where the conversation goes on.
+    leaf: Option<EntryId>,
 }
 
 impl Engine {
@@ -67,24 +78,50 @@ impl Engine {
         }
         let mut doing = Doing::several(name, self, session);
         let what = format!("what {} changed", operation.name);
-        let done = self.carry_out(session, files, (options.force, &what), None, &mut doing)?;
-        // Only now it is taken back: a process that ends before has only kept a snapshot.
-        let doing = doing.taking_back(&operation.id);
+        let then = Then::TakeBack(operation.id.clone());
+        let done = self.carry_out(session, files, (options.force, &what), then, &mut doing)?;
         let notes: Vec<Body> = done.drafts.into_iter().map(|draft| draft.body).collect();
+        let back = Back { operation, earlier, changed, leaf };
+        self.write_back(session, &back, doing, &notes)?;
+        Ok(TakenBack { operation: back.operation, files: done.files, leaf: back.leaf, is_done: true })
+    }
+
+    /// Writes what takes an operation back, once its files are as they were.
+    fn write_back(&self, session: &mut Session, back: &Back, doing: Doing, notes: &[Body]) -> Result<(), EngineError> {
+        // Only now it is taken back: a process that ends before has only kept a snapshot.
+        let doing = doing.taking_back(&back.operation.id);
         let known = session.log().len();
         self.rewriting(session, |engine, session| {
             // Where files are back already, what somebody else wrote meanwhile stays a branch.
             if session.log().len() != known && notes.is_empty() {
                 return Err(EngineError::Conflict("something was done to the session meanwhile; try again".into()));
             }
-            let writing = Writing::new(engine, session, doing.clone(), leaf.clone());
-            Ok((writing.lines(&changed, &earlier, &notes)?, ()))
+            let writing = Writing::new(engine, session, doing.clone(), back.leaf.clone());
+            Ok((writing.lines(&back.changed, &back.earlier, notes)?, ()))
         })?;
         self.publish_if_answered(session);
-        if changed.meta.contains("cwd") {
+        if back.changed.meta.contains("cwd") {
             self.settle(session)?;
         }
-        Ok(TakenBack { operation, files: done.files, leaf, is_done: true })
+        Ok(())
+    }
+
+    /// Ends what was interrupted after its files were restored: `safety` is the entry that says so.
+    pub(crate) fn end_take_back(
+        &self,
+        session: &mut Session,
+        safety: Seq,
+        operation: &str,
+        (doing, note): (Doing, Draft),
+    ) -> Result<(), EngineError> {
+        let gone = || EngineError::Corrupt(format!("operation {operation}, which was to be taken back, is not there"));
+        let operation = operation::find(session.log(), &session.lines(), operation)?.ok_or_else(gone)?;
+        let earlier = before(session, &operation)?;
+        let changed = Changed::by(session, &operation)?;
+        // Where the conversation was before that entry.
+        let was = session.log().record(safety).and_then(Record::parent).map(|parent| session.entry_id(parent));
+        let leaf = if changed.moves_leaf { earlier.leaf() } else { was };
+        self.write_back(session, &Back { operation, earlier, changed, leaf }, doing, &[note.body])
     }
 
     /// Finds the way back for files that an operation changed.

@@ -11,6 +11,7 @@ mod catalogue_harm;
 mod degraded;
 mod events;
 mod fork;
+mod fork_scale;
 mod homes;
 mod in_place;
 mod joining;

@@ -71,6 +71,41 @@ fn files_that_were_restored_take_the_conversation_along() {
 }
 
 #[test]
+fn an_undo_that_was_interrupted_takes_the_conversation_along_too() {
+    for way in ["undo", "redo"] {
+        let mut world = World::new();
+        world.turn("first", &[&[("a.txt", Some("1\n"))]]);
+        world.turn("second", &[&[("a.txt", Some("2\n")), ("b.txt", Some("2\n"))]]);
+        let before = state(&world);
+        let options = RestoreOptions::default();
+        world.engine.undo(&mut world.session, &options).unwrap();
+        let mut after = state(&world);
+        assert_ne!(after, before);
+        if way == "redo" {
+            world.engine.redo(&mut world.session, &options).unwrap();
+            after = state(&world);
+            assert_eq!(after, before);
+        }
+        let bytes = fs::read(log(&world)).unwrap();
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        let said = |line: &&[u8]| String::from_utf8_lossy(line).contains("\"takes_back\"");
+        let safety = lines.iter().rposition(said).unwrap();
+        fs::write(log(&world), lines[..=safety].concat()).unwrap();
+        reopen(&mut world);
+        assert_ne!(world.leaf(), after.1, "it was killed before the conversation moved");
+        world.engine.recover(&mut world.session).unwrap();
+        assert_eq!(state(&world), after, "{way}: {:?}", world.session.notices());
+        // From here on everything is as if nothing had happened.
+        let operations = |world: &mut World| match way {
+            "undo" => world.engine.redo(&mut world.session, &options).map(|_| ()),
+            _ => world.engine.undo(&mut world.session, &options).map(|_| ()),
+        };
+        operations(&mut world).unwrap();
+        assert_ne!(state(&world).0, after.0, "{way}");
+    }
+}
+
+#[test]
 fn files_that_were_not_touched_keep_the_conversation_where_it_is() {
     let (mut world, before, _, kept) = reverted();
     fs::write(log(&world), &kept).unwrap();

@@ -9,7 +9,7 @@ use ramus_model::{Blob, BlobHash};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use super::{BundleError, End, Item, OPENING, SessionHead, VERSION};
+use super::{BundleError, End, Item, OPENING, Object, SessionHead, VERSION};
 
 /// How much a bundle may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +36,8 @@ pub struct Reader<R> {
     line: u64,
     items: u64,
     sessions: usize,
-    /// A blob of which more is to come.
-    blob: Option<(BlobHash, Vec<u8>)>,
+    /// What comes in pieces, of which more are to come.
+    open: Option<(Name, Vec<u8>)>,
     is_over: bool,
 }
 
@@ -54,10 +54,19 @@ struct Opening {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Piece {
-    blob: String,
+    blob: Option<String>,
+    object: Option<String>,
+    kind: Option<String>,
     data: String,
     #[serde(default)]
     more: bool,
+}
+
+/// What comes in pieces.
+#[derive(PartialEq, Eq)]
+enum Name {
+    Blob(BlobHash),
+    Object { name: String, kind: String },
 }
 
 #[derive(Deserialize)]
@@ -72,8 +81,8 @@ enum Small {
 impl<R: BufRead> Reader<R> {
     /// Opens a bundle.
     pub fn new(input: R, limits: Limits) -> Result<Self, BundleError> {
-        let (sum, blob) = (Sha256::new(), None);
-        let mut reader = Self { input, limits, sum, line: 0, items: 0, sessions: 0, blob, is_over: false };
+        let (sum, open) = (Sha256::new(), None);
+        let mut reader = Self { input, limits, sum, line: 0, items: 0, sessions: 0, open, is_over: false };
         let opening = match reader.next_line(4096) {
             Err(BundleError::Malformed { .. } | BundleError::Truncated { .. }) => return Err(BundleError::NotABundle),
             line => line?,
@@ -112,10 +121,10 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn item(&mut self, mut line: Vec<u8>) -> Result<Option<Item>, BundleError> {
-        if line.starts_with(b"{\"blob\":") {
+        if line.starts_with(b"{\"blob\":") || line.starts_with(b"{\"object\":") {
             return self.piece(&line);
         }
-        if self.blob.is_some() {
+        if self.open.is_some() {
             return Err(self.malformed("a blob is not complete"));
         }
         if let Some(inside) = line.strip_prefix(b"{\"line\":").and_then(|line| line.strip_suffix(b"}")) {
@@ -152,11 +161,10 @@ impl<R: BufRead> Reader<R> {
 
     fn piece(&mut self, line: &[u8]) -> Result<Option<Item>, BundleError> {
         let piece: Piece = serde_json::from_slice(line).map_err(|error| self.malformed(error))?;
-        let hash =
-            BlobHash::parse(piece.blob.as_bytes()).ok_or_else(|| self.malformed("a blob is named by its hash"))?;
+        let name = self.name(&piece)?;
         let bytes = self.decoded(&piece.data)?;
-        let mut whole = match self.blob.take() {
-            Some((open, _)) if open != hash => return Err(self.malformed("a blob is not complete")),
+        let mut whole = match self.open.take() {
+            Some((open, _)) if open != name => return Err(self.malformed("a blob is not complete")),
             Some((_, whole)) => whole,
             None => Vec::new(),
         };
@@ -165,19 +173,37 @@ impl<R: BufRead> Reader<R> {
         }
         whole.extend_from_slice(&bytes);
         if piece.more {
-            self.blob = Some((hash, whole));
+            self.open = Some((name, whole));
             return Ok(None);
         }
-        let blob = Blob::new(whole);
-        if blob.hash() != hash {
-            return Err(self.malformed("the content of a blob is not what its name says"));
+        match name {
+            Name::Object { name, kind } => Ok(Some(Item::Object(Object { name, kind, bytes: whole }))),
+            Name::Blob(hash) => {
+                let blob = Blob::new(whole);
+                if blob.hash() != hash {
+                    return Err(self.malformed("the content of a blob is not what its name says"));
+                }
+                Ok(Some(Item::Blob(hash, blob.bytes().to_vec())))
+            }
         }
-        Ok(Some(Item::Blob(hash, blob.bytes().to_vec())))
+    }
+
+    fn name(&self, piece: &Piece) -> Result<Name, BundleError> {
+        match (&piece.blob, &piece.object, &piece.kind) {
+            (Some(hash), None, None) => {
+                let hash = BlobHash::parse(hash.as_bytes());
+                hash.map(Name::Blob).ok_or_else(|| self.malformed("a blob is named by its hash"))
+            }
+            (None, Some(name), Some(kind)) if self.sessions > 0 => {
+                Ok(Name::Object { name: name.clone(), kind: kind.clone() })
+            }
+            _ => Err(self.malformed("it is neither a blob nor an object of a session's snapshots")),
+        }
     }
 
     /// The last item, and nothing behind it.
     fn close(&mut self, line: &[u8]) -> Result<(), BundleError> {
-        if self.blob.is_some() {
+        if self.open.is_some() {
             return Err(self.malformed("a blob is not complete"));
         }
         let end: Small = serde_json::from_slice(line).map_err(|error| self.malformed(error))?;

@@ -8,7 +8,7 @@ use ramus_model::BlobHash;
 use ramus_model::json::Raw;
 use sha2::{Digest as _, Sha256};
 
-use super::{BundleError, End, SessionHead, VERSION};
+use super::{BundleError, End, Object, SessionHead, VERSION};
 
 /// How much of a blob is in one item.
 const PIECE: usize = 3 << 20;
@@ -71,18 +71,30 @@ impl<W: Write> Writer<W> {
 
     /// Writes a blob.
     pub fn blob(&mut self, hash: BlobHash, bytes: &[u8]) -> Result<(), BundleError> {
+        self.pieces(&format!("{{\"blob\":\"{hash}\""), bytes)
+    }
+
+    /// Writes an object of a snapshot.
+    pub fn object(&mut self, object: &Object) -> Result<(), BundleError> {
+        let text = |text: &str| serde_json::to_string(text).map_err(std::io::Error::from);
+        let (name, kind) = (text(&object.name)?, text(&object.kind)?);
+        self.pieces(&format!("{{\"object\":{name},\"kind\":{kind}"), &object.bytes)
+    }
+
+    /// Writes bytes in as many items as it takes, each of which begins alike.
+    fn pieces(&mut self, begin: &str, bytes: &[u8]) -> Result<(), BundleError> {
         self.end_log()?;
-        let name = hash.to_string();
-        let mut pieces = bytes.chunks(PIECE).peekable();
-        if pieces.peek().is_none() {
-            return self.item(&[b"{\"blob\":\"", name.as_bytes(), b"\",\"data\":\"\"}"]);
-        }
-        while let Some(piece) = pieces.next() {
+        let mut rest = bytes;
+        loop {
+            let (piece, behind) = rest.split_at(rest.len().min(PIECE));
             let coded = STANDARD.encode(piece);
-            let more: &[u8] = if pieces.peek().is_some() { b"\",\"more\":true}" } else { b"\"}" };
-            self.item(&[b"{\"blob\":\"", name.as_bytes(), b"\",\"data\":\"", coded.as_bytes(), more])?;
+            let end: &[u8] = if behind.is_empty() { b"\"}" } else { b"\",\"more\":true}" };
+            self.item(&[begin.as_bytes(), b",\"data\":\"", coded.as_bytes(), end])?;
+            if behind.is_empty() {
+                return Ok(());
+            }
+            rest = behind;
         }
-        Ok(())
     }
 
     /// Closes the bundle and returns what it was written to.

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::fs::{Access, FileHandle, Hold, LockFile};
 use crate::sidecar::Sidecars as _;
 use crate::staging::{Destination, Stage, Staging};
-use crate::store::{Location, Placement, Residence};
+use crate::store::{Location, Placement, Removed, Residence};
 
 /// No session's lock has a dot in its name.
 const LOCK: &str = "imports.lock";
@@ -57,6 +57,19 @@ impl JsonlStore {
         let path = self.mark_path(id);
         self.own_dir(&self.root.join("imported"))?;
         self.put(&path, b"")
+    }
+
+    /// Removes the mark of a session that goes.
+    pub(super) fn delete_mark(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
+        if at.residence == Residence::Base || !self.is_imported(&at.id)? {
+            return Ok(Removed::default());
+        }
+        let path = self.mark_path(&at.id);
+        if !dry_run {
+            self.fs.remove(&path).map_err(|error| StoreError::io("remove", &path, error))?;
+            self.sync_dir_of(&path)?;
+        }
+        Ok(Removed { files: vec![path], bytes: 0 })
     }
 
     fn hold_imports(&self) -> Result<Box<dyn LockFile>, StoreError> {

@@ -1,6 +1,6 @@
 //! Out of one home, into another, and out again: the same bytes.
 
-use ramus_engine::{Cursor, Engine, ErrorKind, ImportOptions, Say};
+use ramus_engine::{BundleOptions, Cursor, Engine, ErrorKind, ImportOptions, Say};
 use ramus_model::permission::{Action, Rule};
 
 use crate::world::{World, any_file};
@@ -132,6 +132,8 @@ fn a25_a_dry_run_and_a_home_in_memory() {
     assert_eq!(there.import_bundle(&*bundle, ImportOptions::default()).unwrap().imported.len(), 1);
     assert_eq!(there.import_bundle(&*bundle, ImportOptions::default()).unwrap().skipped.len(), 1);
     let mut again = Vec::new();
-    there.export_bundle(&[there.open(session.id().as_str(), "").unwrap()], &mut again).unwrap();
+    there
+        .export_bundle(&[there.open(session.id().as_str(), "").unwrap()], BundleOptions::default(), &mut again)
+        .unwrap();
     assert!(again == bundle);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ramus_engine::{Cursor, Engine, ForkOptions, ImportOptions, Imported, NewSession, Say, Session};
+use ramus_engine::{BundleOptions, Cursor, Engine, ForkOptions, ImportOptions, Imported, NewSession, Say, Session};
 use ramus_model::SessionId;
 use ramus_store::{JsonlStore, Layout, LogStore as _, NewLog, Placement};
 use ramus_testkit::random::Random;
@@ -43,7 +43,7 @@ impl World {
     pub(crate) fn export(&self, ids: &[&str]) -> Vec<u8> {
         let sessions: Vec<Session> = ids.iter().map(|id| self.open(id)).collect();
         let mut out = Vec::new();
-        self.engine.export_bundle(&sessions, &mut out).unwrap();
+        self.engine.export_bundle(&sessions, BundleOptions::default(), &mut out).unwrap();
         out
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use ramus_engine::Session;
 use ramus_snapshot::FileDiff;
 use serde_json::{Value, json};
 
@@ -63,7 +64,22 @@ impl Diff {
         let removed = quantity::grouped(deletions);
         text.styled(style::DIM, &format!("{files} changed, {added} added, {removed} removed")).end();
         invocation.screen.text(&text)?;
+        if diffs.is_empty() && from.is_none() {
+            self.mention_earlier(invocation, &session)?;
+        }
         Ok(Exit::Done)
+    }
+
+    /// Right after a turn nothing differs from its own snapshot: what the turn changed is found from the one before.
+    fn mention_earlier(&self, invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<()> {
+        let snapshots = invocation.engine.snapshots(session)?;
+        let mut on_path = snapshots.iter().filter(|one| one.is_on_path);
+        let Some((newest, earlier)) = on_path.next().zip(on_path.next()) else { return Ok(()) };
+        let newest = clean::one_line(&newest.label);
+        let hint =
+            format!("since \"{newest}\"; `ramus diff {} {}` shows what that changed", self.session, earlier.id());
+        let mut text = Text::new();
+        Ok(invocation.screen.note(text.plain(&hint).end())?)
     }
 
     fn to_json(&self, diff: &FileDiff) -> Value {

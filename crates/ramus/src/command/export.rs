@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use ramus_engine::{Include, Session, TranscriptScope, redact};
+use ramus_engine::{BundleOptions, Include, Session, TranscriptScope, redact};
 use ramus_publish::{html, markdown};
 use serde_json::json;
 
@@ -17,7 +17,7 @@ use crate::render::{Text, json, quantity};
 
 const EXAMPLES: &str = "\
 `json` is a bundle that loses nothing and that `ramus import` reads: entries keep their bytes and ids, and what is kept beside \
-the session comes along. `html` is one page that needs nothing else, with every branch. `md` is the path to the leaf; --all \
+the session comes along; --with-snapshots adds the files of every snapshot, so that `ramus restore` works there too. `html` is one page that needs nothing else, with every branch. `md` is the path to the leaf; --all \
 adds the other branches as sections. `pi` and `omp` write one version 3 file that stands on its own, with pictures in their \
 entries. A fork brings along what it shares with its origin.
 
@@ -26,6 +26,7 @@ An export is for you: nothing is left out, unless --redact takes secrets, user n
 
 Examples:
   ramus export last > session.json
+  ramus export last --with-children --with-snapshots -o session.json
   ramus export last --to html -o session.html
   ramus export 0190@plan --to md --redact
   ramus export last --to pi -o session.jsonl";
@@ -58,6 +59,9 @@ pub(crate) struct Export {
     /// Write the sessions that it spawned too, and theirs (json)
     #[arg(long)]
     with_children: bool,
+    /// Write the files that its snapshots hold too (json)
+    #[arg(long)]
+    with_snapshots: bool,
     /// Take secrets, user names and home directories out (html, md)
     #[arg(long)]
     redact: bool,
@@ -116,6 +120,7 @@ impl Export {
             (self.redact && !is_reading, "--redact works with html and md: the other formats lose nothing"),
             (self.all && !is_reading, "--all works with html and md: the other formats have every branch"),
             (self.with_children && format != Format::Bundle, "--with-children works with json"),
+            (self.with_snapshots && format != Format::Bundle, "--with-snapshots works with json"),
         ];
         match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
             Some((_, message)) => Err(Refusal::usage(*message).into()),
@@ -140,7 +145,7 @@ impl Export {
         let scope = if is_whole { TranscriptScope::Whole(leaf) } else { TranscriptScope::Path(leaf) };
         let mut transcript = invocation.engine.transcript(session, scope, Include::everything())?;
         if self.redact {
-            let redactor = redaction::redactor();
+            let redactor = redaction::redactor(invocation.home.settings());
             let mut pass = redactor.pass();
             redact(&mut transcript, &mut pass);
             let count: usize = pass.findings().iter().map(|finding| finding.count).sum();
@@ -158,12 +163,13 @@ impl Export {
     fn bundle(&self, invocation: &mut Invocation<'_>, session: Session) -> anyhow::Result<Exit> {
         let (id, engine) = (session.id().to_string(), invocation.engine.clone());
         let sessions = if self.with_children { engine.with_children(session)? } else { vec![session] };
+        let options = BundleOptions { snapshots: self.with_snapshots };
         let mut size = 0;
         let bundled = if self.is_stdout() {
             let mut out = std::io::BufWriter::new(ToScreen(invocation));
-            engine.export_bundle(&sessions, &mut out)?
+            engine.export_bundle(&sessions, options, &mut out)?
         } else {
-            let write = |out: &mut dyn Write| Ok(engine.export_bundle(&sessions, out)?);
+            let write = |out: &mut dyn Write| Ok(engine.export_bundle(&sessions, options, out)?);
             let (bundled, written) = file::write_stream(&self.output, Access::Private, write)
                 .with_context(|| format!("cannot write {}", self.output.display()))?;
             size = written;

@@ -75,6 +75,10 @@ impl Import {
         for (id, reason) in &imported.skipped {
             text.styled(style::ID, id.as_str()).spaces(2).styled(style::DIM, &format!("skipped: {reason}")).end();
         }
+        if imported.snapshots > 0 {
+            let came = quantity::count(imported.snapshots, "snapshot", "snapshots");
+            text.plain(&format!("{came} of files came along")).end();
+        }
         invocation.screen.text(&text)?;
         if self.dry_run {
             let mut text = Text::new();
@@ -101,6 +105,7 @@ fn to_json(imported: &Imported, dry_run: bool) -> Value {
         "imported": sessions.collect::<Vec<_>>(),
         "skipped": skipped.collect::<Vec<_>>(),
         "failed": [],
+        "snapshots": imported.snapshots,
         "dry_run": dry_run,
     })
 }

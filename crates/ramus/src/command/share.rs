@@ -79,7 +79,11 @@ impl Share {
         let argument = self.session.as_deref().unwrap_or_default();
         let (mut session, entry) = invocation.session_and_entry(argument)?;
         let options = ShareOptions { entry, include, lifetime };
-        let preview = invocation.engine.preview_share(&mut session, &options, &redaction::redactor())?;
+        let preview = invocation.engine.preview_share(
+            &mut session,
+            &options,
+            &redaction::redactor(invocation.home.settings()),
+        )?;
         if self.dry_run {
             self.write_html(&preview)?;
             return show_preview(invocation, &preview);

@@ -112,6 +112,35 @@ fn f2_f6_a_child_never_may_more_than_its_parent() {
     assert!(lines[0].starts_with(&child) && lines[1].starts_with(&format!("  {deeper}")), "{drawn}");
 }
 
+/// A child that keeps a list of its own.
+const LISTED: &str = r#"
+[[answers]]
+steps = [{ call = { name = "todo", arguments = { tasks = [{ id = "1", text = "the parent's", status = "in_progress" }] } } }]
+[[answers]]
+steps = [{ call = { name = "task", arguments = { agent = "general", prompt = "list", description = "List" } } }]
+[[answers]]
+steps = [{ call = { name = "todo", arguments = { tasks = [{ id = "1", text = "the child's", status = "completed" }] } } }]
+[[answers]]
+steps = [{ text = "Listed." }]
+[[answers]]
+steps = [{ text = "Done." }]
+"#;
+
+#[test]
+fn f2_a_child_has_messages_and_todos_of_its_own() {
+    let world = world();
+    let script = world.file("script.toml", LISTED);
+    let ran = world.run(&["run", "go", "--script", &script, "--json", "--permission", "all=allow"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let parent = events(&ran.stdout).pop().unwrap()["session"].as_str().unwrap().to_owned();
+    let child = world.json(&["children", &parent])["children"][0]["id"].as_str().unwrap().to_owned();
+    let tasks = |session: &str| world.json(&["todo", session]).to_string();
+    assert!(tasks(&parent).contains("the parent's") && !tasks(&parent).contains("the child's"), "{}", tasks(&parent));
+    assert!(tasks(&child).contains("the child's") && !tasks(&child).contains("the parent's"), "{}", tasks(&child));
+    let said = |session: &str| world.json(&["show", session])["messages"].to_string();
+    assert!(!said(&child).contains("\"go\"") && said(&child).contains("list"), "{}", said(&child));
+}
+
 #[test]
 fn f6_f8_children_have_no_children_unless_the_settings_say_so() {
     let world = world();

@@ -5,6 +5,38 @@ use serde_json::json;
 use crate::world::World;
 
 #[test]
+fn i6_a_session_is_listed_shown_forked_compacted_travelled_in_moved_and_deleted() {
+    let world = World::new();
+    let session = world.branched();
+    let here = format!("{session}@aaaa0002");
+    assert_eq!(world.json(&["list"])["sessions"][0]["id"], session.as_str());
+    assert_eq!(world.json(&["show", &session])["session"]["id"], session.as_str());
+    assert_eq!(world.json(&["tree", &session])["session"], session.as_str());
+    let fork = world.json(&["fork", &here])["session"]["id"].as_str().unwrap().to_owned();
+    assert_ne!(fork, session);
+    assert_eq!(world.json(&["branch", &here])["leaf"], "aaaa0002");
+    world.ok(&["undo", &session]);
+    world.ok(&["snapshot", &session]);
+    world.file("project/new.txt", "new");
+    assert_eq!(world.json(&["diff", &session])["diffs"][0]["path"], "new.txt");
+    let asked = world.say(&session, "user", "one more");
+    world.json(&["revert", &format!("{session}@{asked}")]);
+    world.json(&["unrevert", &session]);
+    assert_eq!(world.json(&["compact", &session, "--summary", "what there was"])["compacted"], true);
+    world.ok(&["archive", &session]);
+    world.ok(&["unarchive", &session]);
+    let bundle = world.ok(&["export", &session]) + "\n";
+    assert_eq!(world.run(&["doctor"]).code, 0);
+    let gone = world.json(&["delete", &session, "--yes"]);
+    assert_eq!(gone["deleted"], json!(true), "{gone}");
+    assert_eq!(world.run(&["show", &session]).code, 3);
+    let back = world.run_with(&bundle, &["import", "-", "--json"]);
+    assert_eq!(back.code, 0, "{}", back.stderr);
+    assert_eq!(world.json(&["show", &session])["session"]["id"], session.as_str());
+    assert!(world.json(&["show", &fork])["messages"].as_array().is_some_and(|messages| !messages.is_empty()));
+}
+
+#[test]
 fn undo_and_redo_say_what_they_did() {
     let world = World::new();
     let session = world.session();

@@ -36,6 +36,53 @@ fn a25_a_bundle_goes_into_another_home_and_out_again() {
     assert_eq!(copied.code, 0, "{}", copied.stderr);
     assert_eq!(there.run_with(&longer[..longer.len() / 2], &["import", "-", "--as-new"]).code, 5);
     assert_eq!(there.run(&["import", "no-such-file.json"]).code, 3);
+    // What says that it came from elsewhere goes with it.
+    assert!(there.path("home/imported").join(&session).exists());
+    there.ok(&["delete", &session, "--yes"]);
+    assert!(!there.path("home/imported").join(&session).exists());
+}
+
+#[test]
+fn i11_secrets_of_the_settings_are_taken_out_whatever_they_are_called() {
+    let world = World::new().with("SHOP_WORD", "staple-gun-tourniquet").with("OTHER", "plain-speaking-parrot");
+    world.file(
+        "home/config.toml",
+        "[providers.shop]\nbase_url = \"http://127.0.0.1:9\"\nkey_env = \"SHOP_WORD\"\n\
+         headers = { Authorization = \"Bearer seldom-seen-sailor\", Accept = \"application/json\" }\n\
+         [mcp.tools]\ncommand = \"tools\"\nenv = { API_TOKEN = \"mostly-made-of-moss\", MODE = \"quiet-and-calm\" }\n",
+    );
+    let session = world.branched();
+    let words = "staple-gun-tourniquet seldom-seen-sailor mostly-made-of-moss";
+    world.say(&session, "user", &format!("{words} application/json quiet-and-calm plain-speaking-parrot"));
+    let text = world.ok(&["export", &session, "--to", "md", "--redact"]);
+    for hidden in words.split(' ') {
+        assert!(!text.contains(hidden), "{hidden}: {text}");
+    }
+    assert!(text.contains("application/json quiet-and-calm plain-speaking-parrot"), "{text}");
+}
+
+#[test]
+fn a25_files_of_snapshots_go_along_and_can_be_restored_elsewhere() {
+    let (here, there) = (World::new(), World::new());
+    let session = here.branched();
+    let path = here.file("project/notes.txt", "first\n");
+    let first = here.json(&["snapshot", &session])["snapshot"]["id"].as_str().unwrap().to_owned();
+    std::fs::write(&path, "second\n").unwrap();
+    here.ok(&["snapshot", &session]);
+    let bundle = here.ok(&["export", &session, "--with-snapshots"]) + "\n";
+    assert!(bundle.len() > here.ok(&["export", &session]).len());
+    let file = there.file("session.json", &bundle);
+    let imported = there.json(&["import", &file]);
+    assert_eq!(imported["snapshots"], 2, "{imported}");
+    assert_eq!(there.ok(&["export", &session, "--with-snapshots"]) + "\n", bundle);
+    there.ok(&["restore", &session, &first, "--yes"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "first\n");
+    // A bundle without them says so when they are wanted.
+    let without = World::new();
+    let file = without.file("session.json", &(here.ok(&["export", &session]) + "\n"));
+    assert_eq!(without.json(&["import", &file])["snapshots"], 0);
+    assert_eq!(without.run(&["restore", &session, &first, "--yes"]).code, 3);
+    assert_eq!(here.run(&["export", &session, "--to", "md", "--with-snapshots"]).code, 2);
 }
 
 #[test]

@@ -81,6 +81,10 @@ fn what_changed_between_snapshots_is_shown() {
     assert_eq!(stat.lines().last().unwrap(), "2 files changed, 2 lines added, 1 removed");
     let coloured = world.ok(&["diff", &session, first, "--path", "poem.txt", "--color", "always"]);
     assert!(coloured.contains("\u{1b}[32m+tulips") && !coloured.contains("more/a.txt"), "{coloured}");
+    // Nothing differs from the snapshot of the last turn, and it is said where to look.
+    let nothing = world.run(&["diff", &session]);
+    assert_eq!(nothing.stdout.trim(), "0 files changed, 0 lines added, 0 removed");
+    assert!(nothing.stderr.contains(&format!("ramus diff {session} {first}")), "{}", nothing.stderr);
     for unknown in ["beef", "0000000000000000000000000000000000000000"] {
         let ran = world.run(&["restore", &session, unknown, "--json"]);
         assert_eq!(ran.code, 3, "{}", ran.stderr);

@@ -12,6 +12,7 @@ use crate::session::Session;
 use crate::verb::branch::branch_target;
 use crate::verb::restore::{RestoreOptions, RestoreReport, mind, towards};
 use crate::verb::snapshot::look;
+use crate::verb::travel::Then;
 use crate::workspace::{Blame, Timeline};
 
 impl Engine {
@@ -51,7 +52,7 @@ impl Engine {
         let way = Way { plan, store: Some(store) };
         let mut doing = Doing::several("branch", self, session);
         let what = format!("the files of {id}");
-        let done = self.carry_out(session, way, (options.force, &what), Some(data), &mut doing)?;
+        let done = self.carry_out(session, way, (options.force, &what), Then::Move(data), &mut doing)?;
         self.record(session, &mut doing, done.drafts)?;
         Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
