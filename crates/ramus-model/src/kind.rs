@@ -142,7 +142,7 @@ pub enum Marker {
     Segment,
     /// `ramus.gap`: records that were left out of a base.
     Gap,
-    /// `ramus.share`, `ramus.grant`, `ramus.approval`: session scope, nothing the tree needs.
+    /// `ramus.share`, `ramus.grant`, `ramus.approval`, `ramus.origin`: session scope, nothing the tree needs.
     Session,
 }
 
@@ -172,7 +172,7 @@ impl Marker {
             Some("meta") => Self::Meta,
             Some("segment") => Self::Segment,
             Some("gap") => Self::Gap,
-            Some("share" | "grant" | "approval") => Self::Session,
+            Some("share" | "grant" | "approval" | "origin") => Self::Session,
             _ => Self::None,
         }
     }
