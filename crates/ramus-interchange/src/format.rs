@@ -18,11 +18,13 @@ pub enum Format {
     Pi,
     /// oh-my-pi: the same with a title in front.
     Omp,
+    /// opencode: the document that it exports and imports.
+    Opencode,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: &[Self] = &[Self::Claude, Self::Codex, Self::Gemini, Self::Pi, Self::Omp];
+    pub const ALL: &[Self] = &[Self::Claude, Self::Codex, Self::Gemini, Self::Pi, Self::Omp, Self::Opencode];
 
     /// Returns the name that commands and origins use.
     pub fn name(self) -> &'static str {
@@ -32,6 +34,7 @@ impl Format {
             Self::Gemini => "gemini",
             Self::Pi => "pi",
             Self::Omp => "omp",
+            Self::Opencode => "opencode",
         }
     }
 
@@ -48,6 +51,7 @@ impl Format {
             Self::Gemini => &crate::gemini::Gemini,
             Self::Pi => &crate::pi::Pi { omp: false },
             Self::Omp => &crate::pi::Pi { omp: true },
+            Self::Opencode => &crate::opencode::Opencode,
         }
     }
 }
@@ -90,11 +94,15 @@ fn by_record(record: &Object<'_>) -> Option<Format> {
     None
 }
 
-/// What the beginning of a document says that does not end on a line.
+/// What the beginning of a document says that is not one line, or not there as a whole.
 fn by_front(front: &[u8]) -> Option<Format> {
     let has = |name: &str| memchr::memmem::find(front, name.as_bytes()).is_some();
     let is_object = front.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    (is_object && has("\"sessionId\"") && has("\"projectHash\"")).then_some(Format::Gemini)
+    match is_object {
+        true if has("\"sessionId\"") && has("\"projectHash\"") => Some(Format::Gemini),
+        true if (has("\"info\"") || has("\"messages\"")) && has("\"ses_") => Some(Format::Opencode),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

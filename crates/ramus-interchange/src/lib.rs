@@ -30,6 +30,7 @@ mod limits;
 mod lines;
 mod losses;
 mod mapping;
+mod opencode;
 mod origin;
 mod passage;
 mod pi;

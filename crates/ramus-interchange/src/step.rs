@@ -46,9 +46,11 @@ pub(crate) enum What<'a> {
 }
 
 /// An answer of a model.
+#[derive(Default)]
 pub(crate) struct Answer<'a> {
     pub(crate) parts: Vec<Part<'a>>,
     pub(crate) api: Cow<'a, str>,
+    pub(crate) provider: Cow<'a, str>,
     pub(crate) model: Cow<'a, str>,
     pub(crate) stop: Cow<'a, str>,
     pub(crate) response: Option<Cow<'a, str>>,
@@ -150,6 +152,7 @@ fn message<'a>(message: &Object<'a>) -> What<'a> {
         Role::Assistant => What::Answer(Answer {
             parts: content(),
             api: text("api"),
+            provider: text("provider"),
             model: text("model"),
             stop: text("stopReason"),
             response: message.text("responseId").filter(|id| !id.is_empty()),

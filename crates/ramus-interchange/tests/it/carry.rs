@@ -1,6 +1,6 @@
 //! What the tests of all formats share: reading from memory, writing to memory, and the laws that hold for every file.
 
-use ramus_interchange::{Format, Jsonl, LogPassage, MemorySource, MemoryTarget, Report};
+use ramus_interchange::{Error, Format, Jsonl, LogPassage, MemorySource, MemoryTarget, Report};
 use ramus_model::json::Raw;
 use ramus_model::{Depth, Draft, Log};
 
@@ -45,6 +45,14 @@ pub(crate) fn check(format: Format, source: &MemorySource) -> (Jsonl, Report) {
         }
     }
     (sessions, report)
+}
+
+/// Checks a file that may be damaged: a document that is none any more is refused, everything else is read.
+pub(crate) fn check_damaged(format: Format, source: &MemorySource) {
+    match format.codec().read(source, &mut Jsonl::default()) {
+        Err(Error::NotThisFormat { .. }) => {}
+        _ => drop(check(format, source)),
+    }
 }
 
 /// Checks that a session written for the agent it came from is the file it was read from.

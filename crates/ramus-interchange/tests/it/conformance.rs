@@ -124,3 +124,21 @@ fn pi_sessions_are_read_whole_and_come_back() {
         }
     }
 }
+
+#[test]
+fn opencode_exports_are_read_whole_and_come_back() {
+    let Some(fixtures) = fixtures() else { return };
+    let exports =
+        files(&fixtures.join("opencode"), ".json").into_iter().filter(|path| name(path).starts_with("export"));
+    for path in exports.chain(files(&fixtures.join("agents/opencode"), ".json")) {
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(detect(&name(&path), &bytes), Some(Format::Opencode), "{path:?}");
+        let source = MemorySource::new(&name(&path), &bytes);
+        let (sessions, report) = carry::check(Format::Opencode, &source);
+        eprintln!("{}: {report:?}\n{:#?}", name(&path), carry::told(&sessions.sessions[0].bytes));
+        let (written, report) = carry::write(Format::Opencode, &sessions.sessions[0].bytes);
+        assert!(report.losses.is_empty(), "{report:?}");
+        let values = [&bytes, &written].map(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).unwrap());
+        assert_eq!(values[0], values[1]);
+    }
+}

@@ -34,7 +34,7 @@ proptest! {
                 let at = at.index(file.len());
                 file[at] = *byte;
             }
-            carry::check(*format, &MemorySource::new("damaged.jsonl", &file));
+            carry::check_damaged(*format, &MemorySource::new("damaged.jsonl", &file));
         }
     }
 
@@ -45,7 +45,7 @@ proptest! {
         for format in Format::ALL {
             let (file, _) = carry::write(*format, &log);
             let end = end.index(file.len() + 1);
-            carry::check(*format, &MemorySource::new("torn.jsonl", &file[..end]));
+            carry::check_damaged(*format, &MemorySource::new("torn.jsonl", &file[..end]));
         }
     }
 }
@@ -84,7 +84,7 @@ fn a25_records_of_any_shape_are_kept() {
     for format in Format::ALL {
         for step in 1..pieces.len() {
             let order: Vec<_> = (0..pieces.len() * 2).map(|at| pieces[(at * step + at / 3) % pieces.len()]).collect();
-            carry::check(*format, &MemorySource::new("odd.jsonl", order.join("\n").as_bytes()));
+            carry::check_damaged(*format, &MemorySource::new("odd.jsonl", order.join("\n").as_bytes()));
         }
     }
 }
