@@ -19,6 +19,9 @@ pub enum Error {
     /// The source asks for more than a limit allows.
     #[error("{0}")]
     Limit(String),
+    /// A database is damaged, or is not what it says.
+    #[error("the database cannot be read")]
+    Database(#[from] rusqlite::Error),
     /// The codec reads this format and does not write it, or the other way round.
     #[error("{0}")]
     Unsupported(String),

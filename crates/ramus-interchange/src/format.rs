@@ -4,6 +4,7 @@ use ramus_model::json::{Object, Raw, Shape};
 
 use crate::codec::Codec;
 use crate::lines::ZSTD;
+use crate::sqlite::MAGIC;
 
 /// A format that sessions come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,11 +21,14 @@ pub enum Format {
     Omp,
     /// opencode: the document that it exports and imports.
     Opencode,
+    /// goose: the document that it exports and imports.
+    Goose,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: &[Self] = &[Self::Claude, Self::Codex, Self::Gemini, Self::Pi, Self::Omp, Self::Opencode];
+    pub const ALL: &[Self] =
+        &[Self::Claude, Self::Codex, Self::Gemini, Self::Pi, Self::Omp, Self::Opencode, Self::Goose];
 
     /// Returns the name that commands and origins use.
     pub fn name(self) -> &'static str {
@@ -35,6 +39,7 @@ impl Format {
             Self::Pi => "pi",
             Self::Omp => "omp",
             Self::Opencode => "opencode",
+            Self::Goose => "goose",
         }
     }
 
@@ -52,6 +57,7 @@ impl Format {
             Self::Pi => &crate::pi::Pi { omp: false },
             Self::Omp => &crate::pi::Pi { omp: true },
             Self::Opencode => &crate::opencode::Opencode,
+            Self::Goose => &crate::goose::Goose,
         }
     }
 }
@@ -63,6 +69,9 @@ const LOOKED_AT: usize = 64;
 pub fn detect(name: &str, front: &[u8]) -> Option<Format> {
     if front.starts_with(&ZSTD) {
         return name.starts_with("rollout-").then_some(Format::Codex);
+    }
+    if front.starts_with(MAGIC) {
+        return by_schema(name, front);
     }
     let front = front.strip_prefix(b"\xef\xbb\xbf").unwrap_or(front);
     let lines = front.split(|byte| *byte == b'\n').take(LOOKED_AT);
@@ -94,12 +103,24 @@ fn by_record(record: &Object<'_>) -> Option<Format> {
     None
 }
 
+/// What the schema of a database says, which is in its first pages.
+fn by_schema(name: &str, front: &[u8]) -> Option<Format> {
+    let has = |words: &str| memchr::memmem::find(front, words.as_bytes()).is_some();
+    match () {
+        () if has("content_json") || name == "sessions.db" => Some(Format::Goose),
+        () if has("`session_id`") || name.starts_with("opencode") => Some(Format::Opencode),
+        () => None,
+    }
+}
+
 /// What the beginning of a document says that is not one line, or not there as a whole.
 fn by_front(front: &[u8]) -> Option<Format> {
     let has = |name: &str| memchr::memmem::find(front, name.as_bytes()).is_some();
     let is_object = front.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     match is_object {
         true if has("\"sessionId\"") && has("\"projectHash\"") => Some(Format::Gemini),
+        true if has("\"conversation\"") && (has("\"working_dir\"") || has("\"agentVisible\"")) => Some(Format::Goose),
+        true if has("\"working_dir\"") && has("\"session_type\"") => Some(Format::Goose),
         true if (has("\"info\"") || has("\"messages\"")) && has("\"ses_") => Some(Format::Opencode),
         _ => None,
     }

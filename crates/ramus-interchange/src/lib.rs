@@ -25,6 +25,7 @@ mod emit;
 mod error;
 mod format;
 mod gemini;
+mod goose;
 mod jsonl;
 mod limits;
 mod lines;
@@ -37,6 +38,7 @@ mod pi;
 mod record;
 mod sink;
 mod source;
+mod sqlite;
 mod step;
 mod target;
 

@@ -131,7 +131,25 @@ pub(crate) fn document(reader: impl Read, limits: Limits) -> Result<Vec<u8>, Err
     if bytes.len() > limits.line {
         return Err(Error::Limit(format!("the document is larger than {} MiB", limits.line >> 20)));
     }
-    Ok(bytes)
+    Ok(compact(&bytes))
+}
+
+/// A document without the whitespace between its tokens: most are printed for people, and entries are not.
+fn compact(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let (mut in_text, mut escaped) = (false, false);
+    for byte in bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) {
+        if in_text || !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
+            out.push(*byte);
+        }
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            _ => {}
+        }
+    }
+    out
 }
 
 /// Reads a file that may be compressed with zstd, within the limits on expansion.

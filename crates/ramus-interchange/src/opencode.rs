@@ -4,6 +4,7 @@
 
 mod message;
 mod read;
+mod store;
 mod write;
 
 use crate::codec::{Codec, Place};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
+use std::path::PathBuf;
 
 /// A session as its agent stored it: one file, and others that belong to it.
 pub trait Source {
@@ -20,6 +21,12 @@ pub trait Source {
     /// Returns the names of files that [`Wanted::Child`] opens: the transcripts of agents that this session spawned.
     fn children(&self) -> io::Result<Vec<String>> {
         Ok(Vec::new())
+    }
+
+    /// Returns where a private copy of the main file is, when it is a database. A codec opens it as a whole, so the caller has
+    /// copied it, with its write-ahead log, to where nobody else writes.
+    fn database(&self) -> io::Result<Option<PathBuf>> {
+        Ok(None)
     }
 
     /// Returns the working directory, for stores whose files do not say it.

@@ -6,8 +6,8 @@ use ramus_model::EntryId;
 use ramus_model::json::{Object, Raw, Shape};
 use ramus_model::time;
 
-use super::AGENT;
 use super::message::{self, Message};
+use super::{AGENT, store};
 use crate::compose::Composer;
 use crate::emit::{Emitter, Hang, New};
 use crate::error::Error;
@@ -21,6 +21,9 @@ use crate::source::Source;
 
 /// Reads a session.
 pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
+    if let Some(path) = source.database()? {
+        return store::read(&path, limits, sink);
+    }
     let bytes = document(source.open()?, limits)?;
     let whole = Record::new(1, &bytes);
     let parts = whole.object().and_then(|object| Some((object.field("info")?, object.field("messages")?)));
@@ -29,13 +32,14 @@ pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> 
     else {
         return Err(Error::NotThisFormat { agent: AGENT, why: "the document has no info and messages".into() });
     };
-    session(info, messages.items(), sink)
+    let mut messages = messages.items().map(|message| message.bytes().to_vec());
+    session(info, &mut || Ok(messages.next()), sink)
 }
 
 /// Reads a session from what is known about it and its messages, whichever store they come from.
-pub(super) fn session<'a>(
+pub(super) fn session(
     info: Raw<'_>,
-    messages: impl Iterator<Item = Raw<'a>>,
+    next: &mut dyn FnMut() -> Result<Option<Vec<u8>>, Error>,
     sink: &mut dyn Sink,
 ) -> Result<Report, Error> {
     let facts = info.object().unwrap_or_default();
@@ -44,7 +48,10 @@ pub(super) fn session<'a>(
     reader.emitter.keep(Kept::whole(1, info.bytes()));
     let reverted = facts.field("revert").and_then(|revert| revert.field("messageID")?.text());
     let mut hidden: Option<Option<EntryId>> = None;
-    for (line, raw) in (2..).zip(messages) {
+    let mut line = 1;
+    while let Some(bytes) = next()? {
+        line += 1;
+        let Some(raw) = Raw::parse(&bytes) else { continue };
         reader.emitter.report.records += 1;
         if let Some(message) = raw.field("info").and_then(|info| info.field("id")?.text())
             && Some(&message) == reverted.as_ref()

@@ -1,11 +1,11 @@
 //! What the tests of all formats share: reading from memory, writing to memory, and the laws that hold for every file.
 
-use ramus_interchange::{Error, Format, Jsonl, LogPassage, MemorySource, MemoryTarget, Report};
+use ramus_interchange::{Error, Format, Jsonl, LogPassage, MemorySource, MemoryTarget, Report, Source};
 use ramus_model::json::Raw;
 use ramus_model::{Depth, Draft, Log};
 
 /// Reads a source.
-pub(crate) fn read(format: Format, source: &MemorySource) -> (Jsonl, Report) {
+pub(crate) fn read(format: Format, source: &dyn Source) -> (Jsonl, Report) {
     let mut sessions = Jsonl::default();
     let report = format.codec().read(source, &mut sessions).unwrap();
     (sessions, report)
@@ -20,7 +20,7 @@ pub(crate) fn write(format: Format, log: &[u8]) -> (Vec<u8>, Report) {
 
 /// Checks what holds for everything that is read: it is the same twice, every record is accounted for, every entry can be
 /// appended and hangs from one before it, and no entry grants anything.
-pub(crate) fn check(format: Format, source: &MemorySource) -> (Jsonl, Report) {
+pub(crate) fn check(format: Format, source: &dyn Source) -> (Jsonl, Report) {
     let (sessions, report) = read(format, source);
     let (again, _) = read(format, source);
     assert_eq!(sessions.sessions, again.sessions, "reading twice gives two results");
@@ -48,7 +48,7 @@ pub(crate) fn check(format: Format, source: &MemorySource) -> (Jsonl, Report) {
 }
 
 /// Checks a file that may be damaged: a document that is none any more is refused, everything else is read.
-pub(crate) fn check_damaged(format: Format, source: &MemorySource) {
+pub(crate) fn check_damaged(format: Format, source: &dyn Source) {
     match format.codec().read(source, &mut Jsonl::default()) {
         Err(Error::NotThisFormat { .. }) => {}
         _ => drop(check(format, source)),
@@ -56,7 +56,7 @@ pub(crate) fn check_damaged(format: Format, source: &MemorySource) {
 }
 
 /// Checks that a session written for the agent it came from is the file it was read from.
-pub(crate) fn comes_back(format: Format, source: &MemorySource, file: &[u8]) {
+pub(crate) fn comes_back(format: Format, source: &dyn Source, file: &[u8]) {
     let (sessions, _) = check(format, source);
     let (written, report) = write(format, &sessions.sessions[0].bytes);
     assert!(report.losses.is_empty(), "{:?}", report.losses);

@@ -142,3 +142,50 @@ fn opencode_exports_are_read_whole_and_come_back() {
         assert_eq!(values[0], values[1]);
     }
 }
+
+/// A database of a real program, as whoever imports it hands it over: a copy.
+struct Database {
+    name: String,
+    directory: tempfile::TempDir,
+}
+
+impl Database {
+    fn copy(path: &Path) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let name = name(path);
+        std::fs::copy(path, directory.path().join(&name)).unwrap();
+        Self { name, directory }
+    }
+}
+
+impl ramus_interchange::Source for Database {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn open(&self) -> std::io::Result<Box<dyn std::io::Read + '_>> {
+        Ok(Box::new(std::fs::File::open(self.directory.path().join(&self.name))?))
+    }
+
+    fn database(&self) -> std::io::Result<Option<PathBuf>> {
+        Ok(Some(self.directory.path().join(&self.name)))
+    }
+}
+
+#[test]
+fn databases_of_opencode_and_goose_are_read_whole() {
+    let Some(fixtures) = fixtures() else { return };
+    for (format, folder, sessions) in [(Format::Opencode, "agents/opencode", 5), (Format::Goose, "agents/goose", 5)] {
+        for path in files(&fixtures.join(folder), ".db") {
+            let bytes = std::fs::read(&path).unwrap();
+            assert_eq!(detect(&name(&path), &bytes), Some(format));
+            let (read, report) = carry::check(format, &Database::copy(&path));
+            eprintln!("{}: {report:?}", name(&path));
+            assert_eq!(read.sessions.len(), sessions);
+            for session in &read.sessions {
+                eprintln!("{:?} {:#?}", session.start, carry::told(&session.bytes));
+                carry::settles(format, &session.bytes);
+            }
+        }
+    }
+}
