@@ -117,6 +117,12 @@ impl<'r> Composer<'r> {
         self.out.extend_from_slice(if flag { b"true" } else { b"false" });
     }
 
+    /// Writes a value that is no piece of a record.
+    pub(crate) fn json(&mut self, name: &'static str, value: &serde_json::Value) {
+        self.begin(name);
+        self.out.extend_from_slice(value.to_string().as_bytes());
+    }
+
     /// Writes `null`.
     pub(crate) fn null(&mut self, name: &'static str) {
         self.begin(name);

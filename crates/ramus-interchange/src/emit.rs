@@ -232,6 +232,10 @@ impl<'s> Emitter<'s> {
         }
         if !self.started {
             self.started = true;
+            if self.start.id.is_empty() {
+                let facts = [self.agent, &self.clock, &self.start.cwd, self.start.title.as_deref().unwrap_or_default()];
+                self.start.id = format!("unnamed-{}", hash(&facts.join("\n")));
+            }
             if self.start.created.is_empty() {
                 self.start.created.clone_from(&self.clock);
             }

@@ -23,12 +23,14 @@ pub enum Format {
     Opencode,
     /// goose: the document that it exports and imports.
     Goose,
+    /// Opal: a DETS table of Erlang terms.
+    Opal,
 }
 
 impl Format {
     /// Every format.
     pub const ALL: &[Self] =
-        &[Self::Claude, Self::Codex, Self::Gemini, Self::Pi, Self::Omp, Self::Opencode, Self::Goose];
+        &[Self::Claude, Self::Codex, Self::Gemini, Self::Pi, Self::Omp, Self::Opencode, Self::Goose, Self::Opal];
 
     /// Returns the name that commands and origins use.
     pub fn name(self) -> &'static str {
@@ -40,6 +42,7 @@ impl Format {
             Self::Omp => "omp",
             Self::Opencode => "opencode",
             Self::Goose => "goose",
+            Self::Opal => "opal",
         }
     }
 
@@ -58,6 +61,7 @@ impl Format {
             Self::Omp => &crate::pi::Pi { omp: true },
             Self::Opencode => &crate::opencode::Opencode,
             Self::Goose => &crate::goose::Goose,
+            Self::Opal => &crate::opal::Opal,
         }
     }
 }
@@ -69,6 +73,9 @@ const LOOKED_AT: usize = 64;
 pub fn detect(name: &str, front: &[u8]) -> Option<Format> {
     if front.starts_with(&ZSTD) {
         return name.starts_with("rollout-").then_some(Format::Codex);
+    }
+    if front.get(4..8) == Some(&crate::opal::COOKIE) {
+        return Some(Format::Opal);
     }
     if front.starts_with(MAGIC) {
         return by_schema(name, front);

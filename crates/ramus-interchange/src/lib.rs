@@ -31,6 +31,7 @@ mod limits;
 mod lines;
 mod losses;
 mod mapping;
+mod opal;
 mod opencode;
 mod origin;
 mod passage;

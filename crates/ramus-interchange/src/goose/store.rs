@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path, limits: Limits, sink: &mut dyn Sink) -> Result<R
     }
     let mut report = Report::default();
     let mut sessions = connection.prepare("SELECT * FROM sessions ORDER BY id")?;
-    let columns: Vec<String> = sessions.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = sessions.column_names().map(str::to_owned).collect();
     let mut messages = connection.prepare(
         "SELECT id, message_id, role, content_json, created_timestamp, metadata_json FROM messages \
          WHERE session_id = ?1 ORDER BY id",

@@ -52,7 +52,7 @@ pub(super) fn read(path: &Path, limits: Limits, sink: &mut dyn Sink) -> Result<R
     }
     let mut report = Report::default();
     let mut sessions = connection.prepare("SELECT * FROM session ORDER BY time_created, id")?;
-    let columns: Vec<String> = sessions.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = sessions.column_names().map(str::to_owned).collect();
     let mut messages =
         connection.prepare("SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id")?;
     let mut parts = Parts::new(&connection)?;

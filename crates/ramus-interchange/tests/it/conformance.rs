@@ -189,3 +189,46 @@ fn databases_of_opencode_and_goose_are_read_whole() {
         }
     }
 }
+
+#[test]
+fn h6_tables_of_opal_are_read_whole_and_come_back() {
+    let Some(fixtures) = fixtures() else { return };
+    for path in files(&fixtures.join("opal-dets"), ".dets") {
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(detect(&name(&path), &bytes), Some(Format::Opal), "{path:?}");
+        let (sessions, report) = carry::check(Format::Opal, &MemorySource::new(&name(&path), &bytes));
+        let dump = std::fs::read_to_string(path.with_extension("expected.jsonl")).unwrap();
+        assert_eq!(report.records, dump.lines().count() as u64, "{path:?}");
+        eprintln!(
+            "{path:?}: {report:?} {:?}\n{:#?}",
+            sessions.sessions[0].start,
+            carry::told(&sessions.sessions[0].bytes)
+        );
+        let (written, _) = carry::write(Format::Opal, &sessions.sessions[0].bytes);
+        let (again, more) = carry::check(Format::Opal, &MemorySource::new(&name(&path), &written));
+        assert_eq!(
+            (carry::told(&again.sessions[0].bytes), more.records),
+            (carry::told(&sessions.sessions[0].bytes), report.records)
+        );
+        if let Some(counted) = counted_by_erlang(&written) {
+            assert_eq!(counted, report.records, "Erlang finds every record");
+        }
+    }
+}
+
+/// How many records a real Erlang finds in a table; none when there is no Erlang here.
+fn counted_by_erlang(table: &[u8]) -> Option<u64> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("written.dets");
+    std::fs::write(&path, table).unwrap();
+    let program = format!(
+        "{{ok, T}} = dets:open_file(t, [{{file, {:?}}}, {{keypos, 1}}]), \
+         L = dets:foldl(fun({{K, V}}, A) when is_map(V) -> [{{K, V}}] = dets:lookup(T, K), [K | A]; (_, A) -> A end, [], T), \
+         io:format(\"~p\", [length(L)]), halt().",
+        path.to_str().unwrap()
+    );
+    let output = std::process::Command::new("erl").args(["-noshell", "-eval", &program]).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    eprintln!("{text} {}", String::from_utf8_lossy(&output.stderr));
+    Some(text.trim().lines().last()?.trim().parse().unwrap())
+}

@@ -7,7 +7,7 @@ use crate::carry;
 use crate::generate;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Import after export after import is what the first import gave.
     #[test]
