@@ -48,6 +48,8 @@ pub(crate) enum Hang<'a> {
     Root,
     /// From what the source calls this.
     From(&'a str),
+    /// From this entry.
+    Entry(&'a EntryId),
 }
 
 /// Gives the entries of one session to a sink.
@@ -262,6 +264,7 @@ impl<'s> Emitter<'s> {
         match new.parent {
             Hang::Last => Ok(self.last.clone()),
             Hang::Root => Ok(None),
+            Hang::Entry(entry) => Ok(Some(entry.clone())),
             // Nothing hangs from itself.
             Hang::From(id) if id == new.id && !self.knows(id) => {
                 self.lose(None, "an entry hangs from itself; it is a root now")?;

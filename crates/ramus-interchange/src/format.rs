@@ -25,12 +25,29 @@ pub enum Format {
     Goose,
     /// Opal: a DETS table of Erlang terms.
     Opal,
+    /// Shepherd: one document.
+    Shepherd,
+    /// OKCVM: a conversation with its other versions, or a database of them.
+    Okcvm,
+    /// ATIF: a trajectory, written and not read.
+    Atif,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: &[Self] =
-        &[Self::Claude, Self::Codex, Self::Gemini, Self::Pi, Self::Omp, Self::Opencode, Self::Goose, Self::Opal];
+    pub const ALL: &[Self] = &[
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Pi,
+        Self::Omp,
+        Self::Opencode,
+        Self::Goose,
+        Self::Opal,
+        Self::Shepherd,
+        Self::Okcvm,
+        Self::Atif,
+    ];
 
     /// Returns the name that commands and origins use.
     pub fn name(self) -> &'static str {
@@ -43,12 +60,20 @@ impl Format {
             Self::Opencode => "opencode",
             Self::Goose => "goose",
             Self::Opal => "opal",
+            Self::Shepherd => "shepherd",
+            Self::Okcvm => "okcvm",
+            Self::Atif => "atif",
         }
     }
 
     /// Reads a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.name() == name)
+    }
+
+    /// Says whether sessions are read from the format: all but trajectories are.
+    pub fn is_read(self) -> bool {
+        self != Self::Atif
     }
 
     /// Returns what reads and writes the format.
@@ -62,6 +87,9 @@ impl Format {
             Self::Opencode => &crate::opencode::Opencode,
             Self::Goose => &crate::goose::Goose,
             Self::Opal => &crate::opal::Opal,
+            Self::Shepherd => &crate::shepherd::Shepherd,
+            Self::Okcvm => &crate::okcvm::Okcvm,
+            Self::Atif => &crate::atif::Atif,
         }
     }
 }
@@ -114,6 +142,7 @@ fn by_record(record: &Object<'_>) -> Option<Format> {
 fn by_schema(name: &str, front: &[u8]) -> Option<Format> {
     let has = |words: &str| memchr::memmem::find(front, words.as_bytes()).is_some();
     match () {
+        () if has("okc_conversations") => Some(Format::Okcvm),
         () if has("content_json") || name == "sessions.db" => Some(Format::Goose),
         () if has("`session_id`") || name.starts_with("opencode") => Some(Format::Opencode),
         () => None,
@@ -129,6 +158,10 @@ fn by_front(front: &[u8]) -> Option<Format> {
         true if has("\"conversation\"") && (has("\"working_dir\"") || has("\"agentVisible\"")) => Some(Format::Goose),
         true if has("\"working_dir\"") && has("\"session_type\"") => Some(Format::Goose),
         true if (has("\"info\"") || has("\"messages\"")) && has("\"ses_") => Some(Format::Opencode),
+        true if has("\"last_user_message_index\"") || has("\"provider\"") && has("\"messages\"") && has("\"role\"") => {
+            Some(Format::Shepherd)
+        }
+        true if has("\"messages\"") && has("\"branches\"") => Some(Format::Okcvm),
         _ => None,
     }
 }

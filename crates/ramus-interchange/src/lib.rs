@@ -17,6 +17,7 @@
 //! ```
 
 mod arrange;
+mod atif;
 mod claude;
 mod codec;
 mod codex;
@@ -31,12 +32,14 @@ mod limits;
 mod lines;
 mod losses;
 mod mapping;
+mod okcvm;
 mod opal;
 mod opencode;
 mod origin;
 mod passage;
 mod pi;
 mod record;
+mod shepherd;
 mod sink;
 mod source;
 mod sqlite;

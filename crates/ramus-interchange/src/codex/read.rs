@@ -329,7 +329,7 @@ impl Reader<'_> {
         let new = New {
             kind: "custom",
             id: &id,
-            parent: target.as_ref().map_or(Hang::Root, |target| Hang::From(target.as_str())),
+            parent: target.as_ref().map_or(Hang::Root, Hang::Entry),
             timestamp: time.as_deref(),
             members: &members,
             records: &records,

@@ -367,7 +367,7 @@ impl<'s> Reader<'s> {
         let new = New {
             kind: "custom",
             id: &id,
-            parent: target.as_ref().map_or(Hang::Root, |target| Hang::From(target.as_str())),
+            parent: target.as_ref().map_or(Hang::Root, Hang::Entry),
             members,
             records: &records,
             inert: true,

@@ -228,7 +228,7 @@ impl Reader<'_> {
         let new = New {
             kind: "custom",
             id: "current",
-            parent: Hang::From(leaf.as_str()),
+            parent: Hang::Entry(leaf),
             members: br#""customType":"ramus.leaf","data":{"op":"import"}"#,
             inert: true,
             ..New::default()

@@ -216,7 +216,7 @@ impl Reader<'_> {
         let new = New {
             kind: "custom",
             id: "reverted",
-            parent: target.as_ref().map_or(Hang::Root, |target| Hang::From(target.as_str())),
+            parent: target.as_ref().map_or(Hang::Root, Hang::Entry),
             members: br#""customType":"ramus.leaf","data":{"op":"import"}"#,
             inert: true,
             ..New::default()

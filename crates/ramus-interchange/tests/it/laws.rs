@@ -13,7 +13,7 @@ proptest! {
     #[test]
     fn a25_a_second_trip_changes_nothing(events in generate::events()) {
         let log = generate::log(&events);
-        for format in Format::ALL {
+        for format in Format::ALL.iter().filter(|format| format.is_read()) {
             carry::settles(*format, &log);
         }
     }
@@ -25,7 +25,7 @@ proptest! {
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let log = generate::log(&events);
-        for format in Format::ALL {
+        for format in Format::ALL.iter().filter(|format| format.is_read()) {
             let (mut file, _) = carry::write(*format, &log);
             for (at, byte) in &damage {
                 if file.is_empty() {
@@ -42,7 +42,7 @@ proptest! {
     #[test]
     fn a25_a_file_that_ends_anywhere_is_read_up_to_there(events in generate::events(), end in any::<prop::sample::Index>()) {
         let log = generate::log(&events);
-        for format in Format::ALL {
+        for format in Format::ALL.iter().filter(|format| format.is_read()) {
             let (file, _) = carry::write(*format, &log);
             let end = end.index(file.len() + 1);
             carry::check_damaged(*format, &MemorySource::new("torn.jsonl", &file[..end]));
@@ -81,7 +81,7 @@ fn a25_records_of_any_shape_are_kept() {
         "\u{0}\u{0}",
         "{\"a\":",
     ];
-    for format in Format::ALL {
+    for format in Format::ALL.iter().filter(|format| format.is_read()) {
         for step in 1..pieces.len() {
             let order: Vec<_> = (0..pieces.len() * 2).map(|at| pieces[(at * step + at / 3) % pieces.len()]).collect();
             carry::check_damaged(*format, &MemorySource::new("odd.jsonl", order.join("\n").as_bytes()));

@@ -15,4 +15,5 @@ mod conformance;
 mod gemini;
 mod generate;
 mod laws;
+mod others;
 mod pi;
