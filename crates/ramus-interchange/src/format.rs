@@ -29,6 +29,8 @@ pub enum Format {
     Shepherd,
     /// OKCVM: a conversation with its other versions, or a database of them.
     Okcvm,
+    /// A directory with a file for each message.
+    Directory,
     /// ATIF: a trajectory, written and not read.
     Atif,
 }
@@ -46,6 +48,7 @@ impl Format {
         Self::Opal,
         Self::Shepherd,
         Self::Okcvm,
+        Self::Directory,
         Self::Atif,
     ];
 
@@ -62,6 +65,7 @@ impl Format {
             Self::Opal => "opal",
             Self::Shepherd => "shepherd",
             Self::Okcvm => "okcvm",
+            Self::Directory => "directory",
             Self::Atif => "atif",
         }
     }
@@ -89,6 +93,7 @@ impl Format {
             Self::Opal => &crate::opal::Opal,
             Self::Shepherd => &crate::shepherd::Shepherd,
             Self::Okcvm => &crate::okcvm::Okcvm,
+            Self::Directory => &crate::directory::Directory,
             Self::Atif => &crate::atif::Atif,
         }
     }
@@ -107,6 +112,9 @@ pub fn detect(name: &str, front: &[u8]) -> Option<Format> {
     }
     if front.starts_with(MAGIC) {
         return by_schema(name, front);
+    }
+    if name == "meta.json" {
+        return Some(Format::Directory);
     }
     let front = front.strip_prefix(b"\xef\xbb\xbf").unwrap_or(front);
     let lines = front.split(|byte| *byte == b'\n').take(LOOKED_AT);

@@ -1,7 +1,9 @@
 //! opencode: messages with parts. A call and its outcome are one part, so an answer becomes a message and its results.
 //!
-//! Read from what `opencode export` prints; written as what `opencode import` takes.
+//! Read from what `opencode export` prints, from its database, and from the files it had before; written as what
+//! `opencode import` takes.
 
+mod files;
 mod message;
 mod read;
 mod store;

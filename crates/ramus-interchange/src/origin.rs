@@ -27,6 +27,8 @@ const MARK: &[u8] = b"{\"$ramus";
 pub(crate) struct Kept {
     /// Where it stood in the source.
     line: u64,
+    /// The file it was, when a source has many.
+    file: Option<String>,
     form: Form,
     bytes: Vec<u8>,
 }
@@ -54,7 +56,7 @@ impl Kept {
     /// Keeps a record whole.
     pub(crate) fn whole(line: u64, record: &[u8]) -> Self {
         let is_json = std::str::from_utf8(record).is_ok() && Raw::parse(record).is_some();
-        Self { line, form: if is_json { Form::Record } else { Form::Bytes }, bytes: record.to_vec() }
+        Self { line, file: None, form: if is_json { Form::Record } else { Form::Bytes }, bytes: record.to_vec() }
     }
 
     /// Keeps a record without the values that its entry has.
@@ -78,7 +80,13 @@ impl Kept {
             copied = hole.span.end;
         }
         bytes.extend_from_slice(record.get(copied..).unwrap_or_default());
-        Self { line, form: Form::Template, bytes }
+        Self { line, file: None, form: Form::Template, bytes }
+    }
+
+    /// Says which file the record was.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        self.file = Some(name.to_owned());
+        self
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -101,6 +109,10 @@ pub(crate) fn write(agent: &str, records: &[Kept], out: &mut Vec<u8>) {
     for (index, kept) in records.iter().enumerate() {
         out.extend_from_slice(if index > 0 { b",{\"line\":" } else { b"{\"line\":" });
         out.extend_from_slice(kept.line.to_string().as_bytes());
+        if let Some(file) = &kept.file {
+            out.extend_from_slice(b",\"file\":");
+            quote(file, out);
+        }
         out.push(b',');
         quote(kept.form.name(), out);
         out.push(b':');
@@ -121,6 +133,16 @@ pub(crate) fn restore(entry: Raw<'_>, agent: &str) -> Option<Vec<Vec<u8>>> {
         return None;
     }
     origin.field("records")?.items().map(|kept| restored(kept, entry)).collect()
+}
+
+/// The same with the files that the records were.
+pub(crate) fn restore_files(entry: Raw<'_>, agent: &str) -> Option<Vec<(Option<String>, Vec<u8>)>> {
+    let origin = entry.field(MEMBER)?.object()?;
+    let names = origin
+        .field("records")?
+        .items()
+        .map(|kept| kept.field("file").and_then(Raw::text).map(|name| name.into_owned()));
+    Some(names.collect::<Vec<_>>().into_iter().zip(restore(entry, agent)?).collect())
 }
 
 fn restored(kept: Raw<'_>, entry: Raw<'_>) -> Option<Vec<u8>> {

@@ -5,6 +5,9 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 /// A session as its agent stored it: one file, and others that belong to it.
+///
+/// Names that a codec asks for may come from what it read. Whoever opens files refuses those that lead out of the store, by
+/// `..` or by a link.
 pub trait Source {
     /// Returns the name of the main file, without directories.
     fn name(&self) -> &str;
@@ -20,6 +23,12 @@ pub trait Source {
 
     /// Returns the names of files that [`Wanted::Child`] opens: the transcripts of agents that this session spawned.
     fn children(&self) -> io::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the names of the files in a directory of the store, without their directories.
+    fn list(&self, directory: &str) -> io::Result<Vec<String>> {
+        let _ = directory;
         Ok(Vec::new())
     }
 
@@ -121,6 +130,11 @@ impl Source for MemorySource {
             Wanted::Beside(name) => self.beside.get(name),
         };
         Ok(found.map(|bytes| Box::new(bytes.as_slice()) as Box<dyn Read>))
+    }
+
+    fn list(&self, directory: &str) -> io::Result<Vec<String>> {
+        let inside = |name: &String| name.strip_prefix(directory)?.strip_prefix('/').map(str::to_owned);
+        Ok(self.beside.keys().filter_map(inside).filter(|name| !name.contains('/')).collect())
     }
 
     fn children(&self) -> io::Result<Vec<String>> {

@@ -60,11 +60,11 @@ pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report
 
 /// Says whether two lists have the same messages: ids and what they say.
 fn same(known: Option<Raw<'_>>, messages: &[u8]) -> bool {
-    let said = |list: Raw<'_>| -> Vec<(Option<Vec<u8>>, Option<Vec<u8>>)> {
-        let bytes = |raw: Option<Raw<'_>>| raw.map(|raw| raw.bytes().to_vec());
-        list.items().map(|message| (bytes(message.field("id")), bytes(message.field("content")))).collect()
-    };
-    known.map(said) == Raw::parse(messages).map(said)
+    let (Some(known), Some(written)) = (known, Raw::parse(messages)) else { return false };
+    let bytes = |message: Raw<'_>, name: &str| message.field(name).map(|value| value.bytes().to_vec());
+    let alike =
+        |(one, other): (Raw<'_>, Raw<'_>)| ["id", "content"].iter().all(|name| bytes(one, name) == bytes(other, name));
+    known.items().count() == written.items().count() && known.items().zip(written.items()).all(alike)
 }
 
 #[derive(Default)]

@@ -7,7 +7,7 @@ use ramus_model::json::{Object, Raw, Shape};
 use ramus_model::time;
 
 use super::message::{self, Message};
-use super::{AGENT, store};
+use super::{AGENT, files, store};
 use crate::compose::Composer;
 use crate::emit::{Emitter, Hang, New};
 use crate::error::Error;
@@ -26,6 +26,12 @@ pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> 
     }
     let bytes = document(source.open()?, limits)?;
     let whole = Record::new(1, &bytes);
+    if let Some(id) =
+        whole.object().filter(|object| object.field("messages").is_none()).and_then(|object| object.text("id"))
+    {
+        let Some(info) = whole.raw() else { return Ok(Report::default()) };
+        return session(info, &mut files::messages(source, &id, limits)?, sink);
+    }
     let parts = whole.object().and_then(|object| Some((object.field("info")?, object.field("messages")?)));
     let Some((info, messages)) =
         parts.filter(|(info, list)| info.shape() == Shape::Object && list.shape() == Shape::Array)

@@ -12,6 +12,7 @@ mod carry;
 mod claude;
 mod codex;
 mod conformance;
+mod fuzz;
 mod gemini;
 mod generate;
 mod laws;
