@@ -8,6 +8,7 @@
     reason = "a test may fail loudly"
 )]
 
+mod across;
 mod carry;
 mod claude;
 mod codex;
