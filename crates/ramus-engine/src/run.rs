@@ -4,8 +4,10 @@
 //! The invariant is the state machine's: nothing is asked or run before what leads to it is durable.
 
 mod act;
+mod apart;
 mod artifact;
 mod ask;
+mod book;
 mod child;
 mod files;
 mod inbox;
@@ -35,13 +37,16 @@ use tokio::runtime::Handle;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::journal::Journalling;
+use crate::operation::Doing;
 use crate::session::Session;
 pub use act::{Answer, Asker};
+pub use apart::{Apart, Equip};
+pub use book::keeps_book;
+pub(crate) use book::told;
 pub use child::{Delegate, Task};
 pub use files::TurnFiles;
 use inbox::Message;
 pub use inbox::{GoesOn, Inbox, Letters, NotTaken, WhenBusy, inbox, watching};
-pub use store::keeps_book;
 pub(crate) use store::result_message;
 pub use summarise::Summariser;
 pub use system::system_prompt;
@@ -54,6 +59,8 @@ pub struct Run {
     pub prompt: Option<String>,
     /// Pictures that belong to the prompt.
     pub pictures: Vec<crate::Picture>,
+    /// Files that belong to the prompt.
+    pub attachments: Vec<crate::Attachment>,
     /// Who answers.
     pub model: Resolved,
     /// What is known about the model.
@@ -88,6 +95,7 @@ impl Run {
         Self {
             prompt: None,
             pictures: Vec::new(),
+            attachments: Vec::new(),
             model,
             facts: Facts::default(),
             system: String::new(),
@@ -149,6 +157,8 @@ struct Running<'r> {
     run: Run,
     /// What it is called.
     name: String,
+    /// The operation that it is.
+    doing: Doing,
     runtime: Handle,
     inbox: Inbox,
     watcher: &'r mut dyn FnMut(&Event),
@@ -175,6 +185,21 @@ impl Engine {
     pub fn run(
         &self,
         session: &mut Session,
+        run: Run,
+        runtime: &Handle,
+        post: (Inbox, Letters),
+        watcher: &mut dyn FnMut(&Event),
+    ) -> Result<TurnResult, EngineError> {
+        let result = self.run_turn(session, run, runtime, post, watcher);
+        if let Err(error) = &result {
+            self.bus.fail(session.id(), &error.to_string());
+        }
+        result
+    }
+
+    fn run_turn(
+        &self,
+        session: &mut Session,
         mut run: Run,
         runtime: &Handle,
         (inbox, letters): (Inbox, Letters),
@@ -182,6 +207,9 @@ impl Engine {
     ) -> Result<TurnResult, EngineError> {
         self.make_writable(session)?;
         let _lease = self.store.lease(session.location(), self.now())?;
+        if let Err(error) = self.end_travel(session) {
+            session.notices.push(format!("a restore that was interrupted could not be ended: {error}"));
+        }
         let name = crate::verb::create::new_entry_id(|id| session.log().seq_of(id).is_some()).to_string();
         let (prompt, limits) = (run.prompt.take(), run.limits);
         run.asker = tell::asker(run.asker, inbox.clone());
@@ -190,6 +218,7 @@ impl Engine {
             session,
             run,
             name: name.clone(),
+            doing: Doing::called("run", self, &name),
             runtime: runtime.clone(),
             inbox,
             watcher,

@@ -7,6 +7,7 @@ pub(crate) mod call;
 pub(crate) mod clean;
 pub(crate) mod context;
 pub(crate) mod conversation;
+pub(crate) mod disk;
 pub(crate) mod glyphs;
 pub(crate) mod json;
 pub(crate) mod markdown;

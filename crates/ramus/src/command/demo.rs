@@ -74,21 +74,21 @@ impl<'s> Tour<'s> {
             "A model works in a directory, with tools. This one is played by a script; the tools and files are real.",
         )?;
         self.step(&["run", "What does greet.sh do?", "--script", "look.toml"])?;
-        self.step(&[
-            "run",
-            "-s",
-            "last",
-            "Let it greet someone by name.",
-            "--script",
-            "edit.toml",
-            "--permission",
-            "all=allow",
-        ])?;
-        self.tell("Another way from the same question: the first attempt stays as a branch.")?;
-        self.step(&["run", "-s", "last", "--regenerate", "--script", "again.toml", "--permission", "all=allow"])?;
+        self.step(&["label", "last@", "looked"])?;
+        self.turn("Let it greet someone by name.", "edit.toml")?;
+        self.tell("Not quite what was wanted. Back to before it, conversation and files together.")?;
+        self.step(&["revert", "last@looked"])?;
+        self.tell("Another way from there. The first attempt stays as a branch, with its files.")?;
+        self.turn("Let it greet someone by name, or else the world.", "again.toml")?;
         self.step(&["tree", "last"])?;
         self.step(&["search", "argument", "--limit", "1"])?;
         (self.cwd, self.home) = ("/demo".to_owned(), "second");
+        Ok(())
+    }
+
+    /// One turn in which the model may do everything, in the session that the tour is in.
+    fn turn(&mut self, prompt: &str, script: &str) -> anyhow::Result<()> {
+        self.step(&["run", "-s", "last", prompt, "--script", script, "--permission", "all=allow"])?;
         Ok(())
     }
 

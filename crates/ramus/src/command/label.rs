@@ -34,8 +34,9 @@ impl Label {
             invocation.screen.json(json::written(&written))?;
             return Ok(Exit::Done);
         }
+        let named = self.name.as_deref().and_then(|name| session.resolve(name).ok()).unwrap_or(entry);
         let mut text = Text::new();
-        text.styled(style::ID, session.log().id(entry));
+        text.styled(style::ID, session.log().id(named));
         match &self.name {
             Some(name) => {
                 text.plain(" is now ").styled(style::LABEL, &format!("{} {name}", glyphs::of_terminal().label))

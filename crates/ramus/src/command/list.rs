@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use ramus_engine::{Filter, Listing, SessionInfo, Sort, SortKey, WhichDirectory};
+use ramus_engine::{Filter, Listing, SessionInfo, Share, Sort, SortKey, WhichDirectory};
 use ramus_model::usage::Prices;
 use serde::Serialize;
 
@@ -165,7 +165,8 @@ impl List {
         }
         if invocation.screen.wants_json() {
             let prices = invocation.prices()?;
-            return invocation.screen.json_of(&to_json(listing, &prices));
+            let shares = invocation.engine.open_shares()?;
+            return invocation.screen.json_of(&to_json(listing, &prices, &shares));
         }
         let text = self.told(invocation, listing);
         invocation.screen.text(&text)
@@ -281,10 +282,10 @@ struct UnreadableJson<'l> {
     reason: &'l str,
 }
 
-fn to_json<'l>(listing: &'l Listing, prices: &Prices) -> ListJson<'l> {
+fn to_json<'l>(listing: &'l Listing, prices: &Prices, shares: &[Share]) -> ListJson<'l> {
     let unreadable = listing.unreadable.iter().map(|(session, reason)| UnreadableJson { session, reason });
     ListJson {
-        sessions: listing.sessions.iter().map(|info| SessionJson::of(info, prices)).collect(),
+        sessions: listing.sessions.iter().map(|info| SessionJson::of(info, prices).shared_as(shares)).collect(),
         next_cursor: listing.next_cursor.as_deref(),
         hidden: HiddenJson {
             archived: listing.hidden.archived,

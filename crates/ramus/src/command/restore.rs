@@ -58,10 +58,16 @@ impl Restore {
         if invocation.screen.wants_json() {
             let mut answer = carried.to_json();
             answer.insert("snapshot".into(), snapshot::to_json(&target));
+            answer.insert("not_covered".into(), snapshot::reasons(&report.uncovered).into());
+            answer.insert("not_heeded".into(), snapshot::reasons(&report.unheeded).into());
             answer.insert("leaf".into(), json!(session.leaf().as_ref().map(|leaf| leaf.as_str())));
             invocation.screen.json(json::members(Value::Object(answer)))?;
         } else {
-            invocation.screen.text(&carried.to_text())?;
+            let mut text = carried.to_text();
+            if self.dry_run {
+                snapshot::tell_left_out(&mut text, &report.uncovered, &report.unheeded);
+            }
+            invocation.screen.text(&text)?;
         }
         Ok(exit(&report))
     }

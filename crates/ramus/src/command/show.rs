@@ -94,6 +94,7 @@ impl Show {
         selection: &Selection,
     ) -> anyhow::Result<usize> {
         let mut object = json::session(info, &invocation.prices()?);
+        object.insert("share".into(), json!(json::share_of(&invocation.engine.open_shares()?, info.id.as_str())));
         object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
         object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
         let head = json::members(json!({"session": object, "next_cursor": selection.next_cursor}));

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use ramus_engine::SnapshotEntry;
+use ramus_snapshot::Uncovered;
 use serde_json::{Value, json};
 
 use crate::failure::Exit;
@@ -35,24 +36,17 @@ impl Snapshot {
         let taken = invocation.engine.snapshot(&mut session, self.label.as_deref())?;
         invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {
-            let uncovered: Vec<Value> = taken
-                .uncovered
-                .iter()
-                .map(|one| json!({"path": one.path.to_string_lossy(), "reason": one.reason}))
-                .collect();
-            let answer = json!({"snapshot": to_json(&taken.snapshot), "not_covered": uncovered});
+            let answer = json!({
+                "snapshot": to_json(&taken.snapshot),
+                "not_covered": reasons(&taken.uncovered),
+                "not_heeded": reasons(&taken.unheeded),
+            });
             invocation.screen.json(json::members(answer))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
         line(&mut text, &taken.snapshot);
-        for one in &taken.uncovered {
-            text.plain("not covered: ")
-                .plain(&clean::one_line(&one.path.to_string_lossy()))
-                .plain(": ")
-                .plain(one.reason);
-            text.end();
-        }
+        tell_left_out(&mut text, &taken.uncovered, &taken.unheeded);
         invocation.screen.text(&text)?;
         Ok(Exit::Done)
     }
@@ -75,7 +69,13 @@ impl Snapshots {
         let mut all = invocation.engine.snapshots(&session)?;
         all.retain(|one| one.is_on_path || !self.lineage);
         if invocation.screen.wants_json() {
-            let all: Vec<Value> = all.iter().map(to_json).collect();
+            let current = session.info()?.latest_snapshot;
+            let with_current = |one: &SnapshotEntry| {
+                let mut value = json::members(to_json(one));
+                value.insert("current".into(), (Some(one.id()) == current).into());
+                value
+            };
+            let all: Vec<_> = all.iter().map(with_current).collect();
             invocation.screen.json(json::members(json!({"snapshots": all})))?;
             return Ok(Exit::Done);
         }
@@ -89,6 +89,20 @@ impl Snapshots {
     }
 }
 
+/// What is left out, and why.
+pub(super) fn reasons(left_out: &[Uncovered]) -> Vec<Value> {
+    left_out.iter().map(|one| json!({"path": one.path.to_string_lossy(), "reason": one.reason})).collect()
+}
+
+/// Says what snapshots do not cover, and which ignore files they did not heed.
+pub(super) fn tell_left_out(text: &mut Text, uncovered: &[Uncovered], unheeded: &[Uncovered]) {
+    for (what, some) in [("not covered: ", uncovered), ("not heeded: ", unheeded)] {
+        for one in some {
+            text.plain(what).plain(&clean::one_line(&one.path.to_string_lossy())).plain(": ").plain(one.reason).end();
+        }
+    }
+}
+
 /// A snapshot as every command prints it.
 pub(super) fn to_json(snapshot: &SnapshotEntry) -> Value {
     json!({
@@ -97,6 +111,7 @@ pub(super) fn to_json(snapshot: &SnapshotEntry) -> Value {
         "label": snapshot.label,
         "entry": snapshot.entry.as_str(),
         "files": snapshot.files,
+        "not_covered": snapshot.uncovered,
         "created": snapshot.created,
         "cause": snapshot.cause.as_str(),
         "ancestor_of_current": snapshot.is_on_path,
@@ -106,5 +121,6 @@ pub(super) fn to_json(snapshot: &SnapshotEntry) -> Value {
 fn line(text: &mut Text, snapshot: &SnapshotEntry) {
     let files = quantity::count(usize::try_from(snapshot.files).unwrap_or(usize::MAX), "file", "files");
     text.styled(style::ID, &snapshot.id()).plain("  ").plain(&clean::one_line(&snapshot.label));
-    text.styled(style::DIM, &format!("  {files}, {}", snapshot.created)).end();
+    let left_out = if snapshot.uncovered > 0 { format!(", {} not covered", snapshot.uncovered) } else { String::new() };
+    text.styled(style::DIM, &format!("  {files}{left_out}, {}", snapshot.created)).end();
 }

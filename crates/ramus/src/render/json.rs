@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use ramus_engine::{Forked, RevertMark, Session, SessionInfo, Summary, View, Written};
+use ramus_engine::{Forked, RevertMark, Session, SessionInfo, Share, Summary, View, Written};
 use ramus_model::usage::{Prices, Tokens};
-use ramus_model::{EntryId, Origin};
+use ramus_model::{EntryId, Origin, time};
 use ramus_store::Residence;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -50,7 +50,8 @@ pub(crate) struct SessionJson<'i> {
     summary: Summary,
     latest_snapshot: Option<&'i str>,
     git: GitJson<'i>,
-    share: (),
+    /// What is shared of it, filled in by whoever asks the home.
+    share: Option<Value>,
     revert: Option<&'i RevertMark>,
     permission: &'i Value,
     metadata: &'i Map<String, Value>,
@@ -106,7 +107,7 @@ impl<'i> SessionJson<'i> {
             summary: info.summary,
             latest_snapshot: info.latest_snapshot.as_deref(),
             git: GitJson { commit: info.git.commit.as_deref(), dirty: info.git.dirty },
-            share: (),
+            share: None,
             revert: info.revert.as_ref(),
             permission: &info.permission,
             metadata: &info.metadata,
@@ -116,6 +117,32 @@ impl<'i> SessionJson<'i> {
             damaged: info.damaged,
         }
     }
+}
+
+impl SessionJson<'_> {
+    /// Says what is shared of it.
+    pub(crate) fn shared_as(mut self, shares: &[Share]) -> Self {
+        self.share = share_of(shares, self.id);
+        self
+    }
+}
+
+/// The newest share of a session, without what opens it.
+pub(crate) fn share_of(shares: &[Share], session: &str) -> Option<Value> {
+    shares.iter().rev().find(|share| share.session == session).map(share)
+}
+
+/// A share, without what opens it.
+pub(crate) fn share(share: &Share) -> Value {
+    json!({
+        "id": share.id,
+        "session": share.session,
+        "entry": share.entry,
+        "include": share.include,
+        "created": share.created,
+        "expires": share.expires.map(time::format),
+        "revoked": share.revoked,
+    })
 }
 
 /// A session as lists show it, to be shown with more.

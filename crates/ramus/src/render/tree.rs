@@ -5,7 +5,6 @@ mod layout;
 
 use ramus_engine::Session;
 use ramus_engine::run::keeps_book;
-use ramus_model::json::Raw;
 use ramus_model::{Kind, Lines as _, Record, Role, Scope, Seq, Tree};
 
 use super::glyphs::{self, Glyphs};
@@ -54,17 +53,10 @@ pub(crate) fn draw(screen: &mut Screen, session: &Session, scope: Scope) -> anyh
     screen.text(&text)
 }
 
-/// Says whether an entry only records that a turn did something, which its neighbours show. One with a label is shown.
+/// Says whether an entry is left out because it only keeps book. One with a label is shown.
 fn is_bookkeeping(session: &Session, seq: Seq) -> bool {
     let log = session.log();
-    let custom = log.record(seq).filter(|record| record.kind == Kind::Custom).and_then(|_| log.place(seq));
-    let is_kept = |line: &[u8]| {
-        Raw::parse(line).and_then(|entry| entry.field("customType")?.text()).is_some_and(|name| keeps_book(&name))
-    };
-    let line = custom
-        .filter(|_| log.facts().label(log.id(seq)).is_none())
-        .map(|place| session.lines().line(place).map(|line| is_kept(&line)));
-    matches!(line, Some(Ok(true)))
+    keeps_book(session, seq) && log.facts().label(log.id(seq)).is_none()
 }
 
 /// How much an entry matters when a run is folded.

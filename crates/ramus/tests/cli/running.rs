@@ -54,6 +54,10 @@ fn a_turn_with_tools_changes_files_and_stores_everything() {
     assert!(!drawn.contains("ramus.") && drawn.contains("@ "), "{drawn}");
     assert!(drawn.lines().any(|line| line.starts_with("@ ") && line.contains("Done.")), "{drawn}");
     assert!(world.ok(&["tree", session, "--all"]).contains("ramus.turn"));
+    // A name given to the end of a turn is given to what was said last.
+    world.ok(&["label", &format!("{session}@"), "done"]);
+    let named = world.json(&["show", session])["messages"].as_array().unwrap().last().unwrap()["label"].clone();
+    assert_eq!(named, "done");
     // The turn goes on in the same session, and a fork of it leaves it alone.
     let more = world.file("more.toml", "answers = [{ steps = [{ text = \"Again.\" }] }]");
     world.ok(&["run", "again", "-s", session, "--script", &more]);

@@ -56,6 +56,10 @@ impl Driver {
         let model = turn.model.clone();
         if agent.has_tool("task") {
             let task = Task::new(&engine, session, &turn, &inbox, delegates::of(&settings));
+            let mut task = task.with_depth(settings.child_depth());
+            if let Some(apart) = delegates::apart(&invocation.home).filter(|_| turn.snapshots) {
+                task = task.with_copies(apart);
+            }
             turn.tools.push(Arc::new(task));
         }
         let guard = signal::cancel_on_interrupt(inbox.clone())?;
