@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::mapping::{is_uuid, uuid_of};
 use crate::passage::Passage;
+use crate::place::slug;
 use crate::sink::{Report, Sink, Start};
 use crate::source::Source;
 use crate::target::Target;
@@ -52,13 +53,6 @@ fn session_uuid(id: &str) -> String {
 }
 
 /// The hash by which a session names its project.
-fn project_hash(cwd: &str) -> String {
+pub(crate) fn project_hash(cwd: &str) -> String {
     hex::encode(Sha256::digest(cwd.as_bytes()))
-}
-
-fn slug(cwd: &str) -> String {
-    let name = cwd.rsplit('/').find(|part| !part.is_empty()).unwrap_or("project").to_lowercase();
-    let dashed: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let trimmed = dashed.trim_matches('-');
-    if trimmed.is_empty() { "project".to_owned() } else { trimmed.to_owned() }
 }

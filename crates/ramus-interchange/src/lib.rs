@@ -40,6 +40,7 @@ mod opencode;
 mod origin;
 mod passage;
 mod pi;
+pub mod place;
 mod record;
 mod shepherd;
 mod sink;

@@ -82,19 +82,6 @@ pub(crate) fn call_id(id: &str) -> String {
     }
 }
 
-/// A directory as a name: every character that is not a letter or digit of ASCII becomes `-`.
-pub(crate) fn dashed(directory: &str) -> String {
-    let mut name = String::with_capacity(directory.len());
-    for c in directory.chars() {
-        match c.is_ascii_alphanumeric() {
-            true => name.push(c),
-            // Programs written in JavaScript see UTF-16: a character beyond it is two.
-            false => name.extend(std::iter::repeat_n('-', c.len_utf16())),
-        }
-    }
-    name
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,10 +93,5 @@ mod tests {
         assert_eq!(uuid, uuid_of(&["a", "b"]));
         assert_ne!(uuid, uuid_of(&["ab", ""]));
         assert_eq!(uuid.as_bytes().get(14), Some(&b'8'));
-    }
-
-    #[test]
-    fn a_directory_becomes_a_name() {
-        assert_eq!(dashed("/tmp/x/A.b_c d-é"), "-tmp-x-A-b-c-d--");
     }
 }

@@ -7,6 +7,7 @@ use crate::codec::{Codec, Place};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::passage::Passage;
+use crate::place::between_dashes;
 use crate::sink::{Report, Sink, Start};
 use crate::source::Source;
 use crate::target::Target;
@@ -38,10 +39,9 @@ impl Codec for Pi {
     fn place(&self, start: &Start) -> Place {
         let id = write::session_id(&start.id);
         let time = start.created.replace([':', '.'], "-");
-        let cwd = start.cwd.strip_prefix(['/', '\\']).unwrap_or(&start.cwd);
         let resume: &[&str] = if self.omp { &["omp", "--resume", &id] } else { &["pi", "--session", &id] };
         Place {
-            directory: format!("--{}--", cwd.replace(['/', '\\', ':'], "-")),
+            directory: between_dashes(&start.cwd),
             file: format!("{time}_{id}.jsonl"),
             resume: resume.iter().map(|word| (*word).to_owned()).collect(),
             import: Vec::new(),
