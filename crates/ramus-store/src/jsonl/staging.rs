@@ -10,7 +10,7 @@ use ramus_model::SessionId;
 use super::make::write_all;
 use super::{JsonlStore, incarnation, layout, path_of, tame_name};
 use crate::error::StoreError;
-use crate::fs::{Access, FileHandle, Hold, LockFile};
+use crate::fs::{Access, DirEntry, FileHandle, Hold, LockFile};
 use crate::sidecar::Sidecars as _;
 use crate::staging::{Destination, Stage, Staging};
 use crate::store::{Location, Placement, Residence};
@@ -223,10 +223,22 @@ impl Staging for JsonlStore {
     }
 
     fn settle_staged(&self) -> Result<usize, StoreError> {
-        if self.entries(&self.imports())?.iter().all(|entry| !entry.is_dir) {
+        let stages: Vec<_> = self.entries(&self.imports())?.into_iter().filter(|entry| entry.is_dir).collect();
+        if stages.is_empty() {
             return Ok(0);
         }
-        let lock = self.hold_imports()?;
+        // An import that runs is not waited for as long as nothing of it is to appear: it may take hours.
+        let is_decided = |stage: &DirEntry| self.fs.stat(&self.imports().join(&stage.name).join(JOURNAL)).is_ok();
+        let lock = if stages.iter().any(is_decided) {
+            self.hold_imports()?
+        } else {
+            let (path, lock) = self.lock_file(LOCK)?;
+            let is_free = lock.acquire(Hold::Exclusive, Duration::ZERO);
+            if !is_free.map_err(|error| StoreError::io("lock", &path, error))? {
+                return Ok(0);
+            }
+            lock
+        };
         let settled = self.settle_under_lock();
         let _ = lock.release();
         settled
