@@ -20,7 +20,7 @@ use crate::workspace::{self, Workspace};
 use crate::{package, process, report};
 
 /// Every target, with the longest input it is given.
-const TARGETS: [(&str, u32); 2] = [("line", 4_096), ("file", 8_192)];
+const TARGETS: [(&str, u32); 3] = [("line", 4_096), ("file", 8_192), ("source", 4_096)];
 
 /// The longest input when a number of executions is asked for: short ones reach the same code, many times as often.
 const SHORT: u32 = 1_024;

@@ -101,6 +101,8 @@ pub struct Row {
     pub provider: Option<String>,
     /// The model.
     pub model: Option<String>,
+    /// The agent and the file that it was read from.
+    pub source: Option<(String, String)>,
     /// The version of the engine that made it.
     pub engine_version: Option<String>,
     /// When it was created, as written.
@@ -139,7 +141,7 @@ pub struct Row {
 
 /// The columns in the order of [`Row::read`] and [`Row::insert`].
 pub(crate) const COLUMNS: &str = "name, bucket, residence, stamp, is_unsettled, known_end, known_entries, tail, \
-     located, unreadable, id, cwd, title, owner, parent, forked_session, forked_entry, parent_session, archived_at, \
+     located, unreadable, id, cwd, title, owner, parent, forked_session, forked_entry, parent_session, source_agent, source_file, archived_at, \
      compacted_at, is_starred, tags, metadata, permission, messages, entries, usage, cost, tokens, last_prompt_tokens, last_completion_tokens, \
      provider, model, engine_version, created, created_millis, updated, updated_millis, is_damaged, workspace_root, \
      workspace_mount, workspace_session, git_commit, git_dirty, summary, latest_snapshot, revert, project_root, \
@@ -147,7 +149,7 @@ pub(crate) const COLUMNS: &str = "name, bucket, residence, stamp, is_unsettled, 
 
 /// The same, without what only comparing files needs.
 pub(crate) const LISTED: &str = "name, 0, residence, x'', 0, 0, 0, 0, '', NULL, id, cwd, title, owner, parent, \
-     forked_session, forked_entry, parent_session, archived_at, compacted_at, is_starred, tags, metadata, permission, messages, entries, usage, \
+     forked_session, forked_entry, parent_session, source_agent, source_file, archived_at, compacted_at, is_starred, tags, metadata, permission, messages, entries, usage, \
      cost, tokens, last_prompt_tokens, last_completion_tokens, provider, model, engine_version, created, \
      created_millis, updated, updated_millis, is_damaged, workspace_root, workspace_mount, workspace_session, \
      git_commit, git_dirty, summary, latest_snapshot, revert, project_root, project_remote, project_git";
@@ -192,6 +194,10 @@ impl Row {
                 session.zip(entry)
             },
             parent_session: next!(),
+            source: {
+                let (agent, file): (Option<String>, Option<String>) = (next!(), next!());
+                agent.zip(file)
+            },
             archived_at: next!(),
             compacted_at: next!(),
             is_starred: next!(),
@@ -230,6 +236,7 @@ impl Row {
     /// Runs a statement whose parameters are [`COLUMNS`] and then [`DERIVED`].
     pub(crate) fn insert(&self, statement: &mut Statement<'_>, generation: i64) -> rusqlite::Result<()> {
         let (session, entry) = self.forked_from.as_ref().map(|(session, entry)| (session, entry)).unzip();
+        let (agent, file) = self.source.as_ref().map(|(agent, file)| (agent, file)).unzip();
         statement.execute(params![
             self.name,
             self.bucket,
@@ -249,6 +256,8 @@ impl Row {
             session,
             entry,
             self.parent_session,
+            agent,
+            file,
             self.archived_at,
             self.compacted_at,
             self.is_starred,

@@ -43,6 +43,8 @@ CREATE TABLE session (
     forked_session TEXT,
     forked_entry TEXT,
     parent_session TEXT,
+    source_agent TEXT,
+    source_file TEXT,
     archived_at TEXT,
     compacted_at TEXT,
     is_starred INTEGER NOT NULL,

@@ -12,6 +12,7 @@ use crate::approvals::Approvals;
 use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
 use crate::events::Bus;
+use crate::foreign::ForeignHome;
 use crate::run::Summariser;
 use crate::shares::Shares;
 use crate::workspace::Ledgers;
@@ -66,6 +67,8 @@ pub struct Engine {
     pub(crate) approvals: Option<Approvals>,
     pub(crate) shares: Option<Shares>,
     pub(crate) summariser: Option<Summariser>,
+    /// Where imports keep what they need.
+    pub(crate) foreign: Option<ForeignHome>,
     /// Who is told what happens.
     pub(crate) bus: Bus,
 }
@@ -87,6 +90,7 @@ impl Engine {
             approvals: None,
             shares: None,
             summariser: None,
+            foreign: None,
             bus: Bus::default(),
         }
     }

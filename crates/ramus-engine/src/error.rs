@@ -147,9 +147,18 @@ pub enum EngineError {
     /// What comes from elsewhere, or goes there, is no bundle.
     #[error(transparent)]
     Bundle(Arc<BundleError>),
+    /// What is written for another agent cannot be written.
+    #[error(transparent)]
+    Interchange(Arc<ramus_interchange::Error>),
     /// The store says so.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<ramus_interchange::Error> for EngineError {
+    fn from(error: ramus_interchange::Error) -> Self {
+        Self::Interchange(Arc::new(error))
+    }
 }
 
 impl From<BundleError> for EngineError {
@@ -196,6 +205,7 @@ impl EngineError {
             Self::Diverged(text) => Self::Diverged(text.clone()),
             Self::ShareNotFound(text) => Self::ShareNotFound(text.clone()),
             Self::Bundle(error) => Self::Bundle(Arc::clone(error)),
+            Self::Interchange(error) => Self::Interchange(Arc::clone(error)),
             Self::Store(error) => Self::Store(error.again()),
         }
     }
@@ -224,6 +234,10 @@ impl EngineError {
                 }
                 SnapshotError::Hash { .. } | SnapshotError::Damaged { .. } => ErrorKind::Corrupt,
                 SnapshotError::Io { .. } | SnapshotError::Compress { .. } => ErrorKind::Io,
+            },
+            Self::Interchange(error) => match &**error {
+                ramus_interchange::Error::Io(_) => ErrorKind::Io,
+                _ => ErrorKind::Invalid,
             },
             Self::SessionAmbiguous { .. } => ErrorKind::Ambiguous,
             Self::Entry(ResolveError::Ambiguous { .. }) => ErrorKind::Ambiguous,

@@ -16,7 +16,7 @@ use std::fmt;
 use sha2::{Digest as _, Sha256};
 
 pub use cut::{MAX_TEXT_UNITS, NOTICE};
-pub use externalise::{Externalised, MIN_IMAGE_CHARS, externalise};
+pub use externalise::{Externalised, MIN_IMAGE_CHARS, externalise, externalise_whole};
 pub use references::References;
 pub use restore::{Restore, Restored, named, restore};
 

@@ -45,6 +45,17 @@ pub struct RamusHeader {
     pub project: Option<Project>,
     /// What the log keeps of a deleted origin, when it is a base.
     pub base: Option<Base>,
+    /// Where the session was read from, when another agent wrote it.
+    pub imported_from: Option<ImportedFrom>,
+}
+
+/// The file of another agent that a session was read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedFrom {
+    /// The agent.
+    pub agent: String,
+    /// The file, as it was called then.
+    pub file: String,
 }
 
 /// A base: what forks need of an origin that was deleted. Forks count the bytes of the origin, which is longer.
@@ -171,6 +182,9 @@ impl RamusHeader {
                 };
                 Base { offsets: raw.field("offsets").into_iter().flat_map(Raw::items).filter_map(pair).collect() }
             }),
+            imported_from: raw
+                .field("importedFrom")
+                .and_then(|raw| Some(ImportedFrom { agent: text(raw, "agent")?, file: text(raw, "file")? })),
         }
     }
 
@@ -199,6 +213,9 @@ impl RamusHeader {
         if let Some(base) = &self.base {
             let offsets: Vec<_> = base.offsets.iter().map(|(origin, end)| serde_json::json!([origin, end])).collect();
             object.insert("base".into(), serde_json::json!({ "offsets": offsets }));
+        }
+        if let Some(ImportedFrom { agent, file }) = &self.imported_from {
+            object.insert("importedFrom".into(), serde_json::json!({ "agent": agent, "file": file }));
         }
         if !object.is_empty() {
             out.extend_from_slice(b",\"ramus\":");

@@ -51,7 +51,7 @@ pub use blob::{Blob, BlobHash};
 pub use body::{Body, BodyError, Draft, Parent};
 pub use context::Context;
 pub use finding::{Finding, FindingKind, Severity};
-pub use header::{Base, CURRENT_VERSION, ForkedFrom, Header, Origin, RamusHeader, TitleSlot};
+pub use header::{Base, CURRENT_VERSION, ForkedFrom, Header, ImportedFrom, Origin, RamusHeader, TitleSlot};
 pub use id::{EntryId, Seq, SessionId, alias_namespace, derived_entry_id};
 pub use kind::{Kind, Marker, RAMUS_PREFIX, Role, is_inert};
 pub use line::MAX_LINE;

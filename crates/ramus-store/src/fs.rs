@@ -203,6 +203,12 @@ pub trait FileHandle: Send {
 
     /// Makes the content durable.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Makes everything durable that was written to this file system since the file was opened, and says whether that failed
+    /// for anything. Where that cannot be told, it is [`io::ErrorKind::Unsupported`].
+    fn sync_file_system(&mut self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// A file that exists to be locked. The lock is freed when it is released, when the handle is dropped, and when the

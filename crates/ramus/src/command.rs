@@ -44,6 +44,7 @@ mod replace_segment;
 mod reset;
 mod reset_leaf;
 mod restore;
+mod resume;
 mod retain;
 mod revert;
 pub(crate) mod run;
@@ -122,6 +123,7 @@ pub(crate) enum Command {
     Revert(revert::Revert),
     Unrevert(revert::Unrevert),
     Workspace(workspace::Workspace),
+    Resume(resume::Resume),
     Export(export::Export),
     Import(import::Import),
     Share(share::Share),
@@ -205,6 +207,7 @@ impl Command {
             Self::Revert(revert) => revert.run(invocation),
             Self::Unrevert(unrevert) => unrevert.run(invocation),
             Self::Workspace(workspace) => workspace.run(invocation),
+            Self::Resume(resume) => resume.run(invocation),
             Self::Export(export) => export.run(invocation),
             Self::Import(import) => import.run(invocation),
             Self::Share(share) => share.run(invocation),

@@ -3,6 +3,7 @@
 //! A command is one file under `command/`: it parses its arguments, calls one verb of the engine and hands the result to
 //! `render/`. Data goes to stdout, talk to stderr.
 
+mod agents;
 mod cli;
 mod command;
 mod counter;

@@ -2,7 +2,7 @@
 
 use ramus_catalogue::Row;
 use ramus_model::usage::UsageTotals;
-use ramus_model::{EntryId, Origin, Project, SessionId};
+use ramus_model::{EntryId, ImportedFrom, Origin, Project, SessionId};
 use ramus_store::{Location, LogStore, Residence};
 
 use crate::verb::info::{GitState, Lineage, SessionInfo, SessionStatus, Workspace};
@@ -19,6 +19,7 @@ pub(crate) fn row_of(info: &SessionInfo, created_millis: Option<i64>) -> Row {
         parent: info.lineage.parent.as_ref().map(ToString::to_string),
         forked_from: info.lineage.forked_from.as_ref().map(|from| (from.session.to_string(), from.entry.to_string())),
         parent_session: info.lineage.parent_session.clone(),
+        source: info.lineage.imported_from.as_ref().map(|from| (from.agent.clone(), from.file.clone())),
         archived_at: info.archived_at.clone(),
         compacted_at: info.compacted_at.clone(),
         is_starred: info.starred,
@@ -103,6 +104,7 @@ fn info_of(row: Row, location: &Location) -> Option<SessionInfo> {
             parent: row.parent.map(SessionId::new),
             forked_from: row.forked_from.map(forked_from),
             parent_session: row.parent_session,
+            imported_from: row.source.map(|(agent, file)| ImportedFrom { agent, file }),
         },
         usage: serde_json::from_str(&row.usage).ok()?,
         last_prompt_tokens: row.last_prompt_tokens,

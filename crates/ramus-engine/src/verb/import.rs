@@ -279,7 +279,7 @@ impl Incoming {
 }
 
 /// The time that a file is named after. It comes from elsewhere, and only what looks like a time becomes part of a name.
-fn file_time(created: &str) -> &str {
+pub(crate) fn file_time(created: &str) -> &str {
     let is_time = created.len() >= 10
         && created.len() <= 40
         && created.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'T' | b'Z' | b':' | b'.' | b'-' | b'+'));

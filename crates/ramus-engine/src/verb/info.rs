@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
 use ramus_model::usage::UsageTotals;
-use ramus_model::{EntryId, Kind, Origin, Project, Role, Seq, SessionId, time};
+use ramus_model::{EntryId, ImportedFrom, Kind, Origin, Project, Role, Seq, SessionId, time};
 use ramus_store::{Health, Residence, Runner};
 use serde_json::{Map, Value};
 
@@ -124,6 +124,8 @@ pub struct Lineage {
     pub forked_from: Option<Origin>,
     /// The opaque lineage string of version 3.
     pub parent_session: Option<String>,
+    /// The file of another agent that it was read from.
+    pub imported_from: Option<ImportedFrom>,
 }
 
 /// The workspace of a session, as its metadata tells it.
@@ -236,6 +238,7 @@ impl Session {
             parent: header.ramus.parent.clone(),
             forked_from: forked.or_else(|| header.ramus.copied_from.clone()),
             parent_session: header.parent_session.clone(),
+            imported_from: header.ramus.imported_from.clone(),
         }
     }
 

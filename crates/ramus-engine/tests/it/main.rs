@@ -10,6 +10,8 @@ mod catalogue;
 mod catalogue_harm;
 mod degraded;
 mod events;
+mod foreign;
+mod foreign_world;
 mod fork;
 mod fork_scale;
 mod homes;

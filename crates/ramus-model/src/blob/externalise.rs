@@ -6,9 +6,11 @@
 //! object that counts its lines. Signatures, encrypted or redacted payloads and arguments are never looked at.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use memchr::memmem;
 
 use super::walk::{Edit, Members, Place, Visited, splice, value, walk};
 use super::{BLOB_MEMBER, Blob, cut};
@@ -29,8 +31,20 @@ pub struct Externalised {
 
 /// Moves what is too large for a line to blobs and drops transient members. None when the line stays as it is.
 pub fn externalise(line: &[u8]) -> Option<Externalised> {
+    moved_out(line, true)
+}
+
+/// Moves what is too large for a line to blobs and drops nothing, for lines that must come back as they were.
+pub fn externalise_whole(line: &[u8]) -> Option<Externalised> {
+    static PICTURE: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("image"));
+    // No text has more units than bytes. Looking for a word is much cheaper than taking a line apart.
+    let may_change = line.len() > cut::MAX_TEXT_UNITS || line.len() > MIN_IMAGE_CHARS && PICTURE.find(line).is_some();
+    if may_change { moved_out(line, false) } else { None }
+}
+
+fn moved_out(line: &[u8], drop_transient: bool) -> Option<Externalised> {
     let (mut edits, mut blobs) = (Vec::new(), Vec::new());
-    walk(line, true, &mut edits, &mut |object, edits| change(line, object, edits, &mut blobs));
+    walk(line, drop_transient, &mut edits, &mut |object, edits| change(line, object, edits, &mut blobs));
     let kind = Raw::parse(line).and_then(|raw| raw.field("type")).and_then(Raw::text)?;
     let applies = matches!(Kind::from_wire(kind.as_bytes()), Kind::Message | Kind::CustomMessage);
     (applies && !edits.is_empty()).then(|| Externalised { line: splice(line, edits), blobs })

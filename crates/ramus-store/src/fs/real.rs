@@ -233,7 +233,23 @@ impl FileHandle for RealFile {
     fn sync(&mut self) -> io::Result<()> {
         self.0.sync_data()
     }
+
+    fn sync_file_system(&mut self) -> io::Result<()> {
+        if !*TELLS_FAILURES {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        Ok(rustix::fs::syncfs(&self.0)?)
+    }
 }
+
+/// Whether the system says that it failed to write something when it was asked to write everything. Before Linux 5.8 it did not.
+static TELLS_FAILURES: LazyLock<bool> = LazyLock::new(|| {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers =
+        release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse::<u32>().unwrap_or_default());
+    let version = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
+    version >= (5, 8)
+});
 
 struct RealLock(File);
 

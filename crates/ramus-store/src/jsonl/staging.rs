@@ -1,5 +1,6 @@
 //! Stages as directories: `imports/<number>/` holds staged logs, and `journal` once everything is decided.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use ramus_model::SessionId;
 use super::make::write_all;
 use super::{JsonlStore, incarnation, layout, path_of, tame_name};
 use crate::error::StoreError;
-use crate::fs::{Access, FileHandle, Hold, LockFile};
+use crate::fs::{Access, DirEntry, FileHandle, Hold, LockFile};
 use crate::sidecar::Sidecars as _;
 use crate::staging::{Destination, Stage, Staging};
 use crate::store::{Location, Placement, Removed, Residence};
@@ -19,6 +20,10 @@ const LOCK: &str = "imports.lock";
 /// How long an import waits for another one.
 const PATIENCE: Duration = Duration::from_secs(30);
 const JOURNAL: &str = "journal";
+/// How many logs are made durable together.
+const TOGETHER: usize = 256;
+/// From how many on the whole file system is asked at once.
+const MANY: usize = 8;
 /// Longer journals than this are damage: a million logs fit.
 const LONGEST: u64 = 1 << 28;
 
@@ -38,6 +43,8 @@ struct JsonlStage<'s> {
     lock: Box<dyn LockFile>,
     directory: PathBuf,
     open: Option<(PathBuf, Box<dyn FileHandle>)>,
+    /// Logs that are not durable yet.
+    written: Vec<(PathBuf, Box<dyn FileHandle>)>,
     steps: Vec<Step>,
     count: usize,
     is_decided: bool,
@@ -52,11 +59,18 @@ impl JsonlStore {
         self.root.join("imported").join(tame_name(id.as_str()))
     }
 
-    /// Marks a session as one that came from elsewhere, durably.
-    fn mark_imported(&self, id: &SessionId) -> Result<(), StoreError> {
-        let path = self.mark_path(id);
-        self.own_dir(&self.root.join("imported"))?;
-        self.put(&path, b"")
+    /// Marks sessions as ones that came from elsewhere, durably.
+    fn mark_imported<'i>(&self, ids: impl Iterator<Item = &'i SessionId>) -> Result<(), StoreError> {
+        let directory = self.root.join("imported");
+        self.own_dir(&directory)?;
+        for path in ids.map(|id| self.mark_path(id)) {
+            // The name says it all, so there is no content that could be missing.
+            match self.fs.create_file(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => drop(made.map_err(|error| StoreError::io("create", &path, error))?),
+            }
+        }
+        self.fs.sync_dir(&directory).map_err(|error| StoreError::io("sync", &directory, error))
     }
 
     /// Removes the mark of a session that goes.
@@ -99,8 +113,9 @@ impl JsonlStore {
         for step in steps {
             done += usize::from(self.carry_out_step(step)?);
         }
-        for step in steps {
-            self.sync_dir_of(&step.target)?;
+        let directories: BTreeSet<&Path> = steps.iter().filter_map(|step| step.target.parent()).collect();
+        for directory in directories {
+            self.fs.sync_dir(directory).map_err(|error| StoreError::io("sync", directory, error))?;
         }
         Ok(done)
     }
@@ -208,15 +223,35 @@ impl Staging for JsonlStore {
         self.settle_under_lock()?;
         let directory = self.imports().join(uuid::Uuid::new_v4().simple().to_string());
         self.own_dir(&directory)?;
-        let (open, steps) = (None, Vec::new());
-        Ok(Box::new(JsonlStage { store: self, lock, directory, open, steps, count: 0, is_decided: false }))
+        Ok(Box::new(JsonlStage {
+            store: self,
+            lock,
+            directory,
+            open: None,
+            written: Vec::new(),
+            steps: Vec::new(),
+            count: 0,
+            is_decided: false,
+        }))
     }
 
     fn settle_staged(&self) -> Result<usize, StoreError> {
-        if self.entries(&self.imports())?.iter().all(|entry| !entry.is_dir) {
+        let stages: Vec<_> = self.entries(&self.imports())?.into_iter().filter(|entry| entry.is_dir).collect();
+        if stages.is_empty() {
             return Ok(0);
         }
-        let lock = self.hold_imports()?;
+        // An import that runs is not waited for as long as nothing of it is to appear: it may take hours.
+        let is_decided = |stage: &DirEntry| self.fs.stat(&self.imports().join(&stage.name).join(JOURNAL)).is_ok();
+        let lock = if stages.iter().any(is_decided) {
+            self.hold_imports()?
+        } else {
+            let (path, lock) = self.lock_file(LOCK)?;
+            let is_free = lock.acquire(Hold::Exclusive, Duration::ZERO);
+            if !is_free.map_err(|error| StoreError::io("lock", &path, error))? {
+                return Ok(0);
+            }
+            lock
+        };
         let settled = self.settle_under_lock();
         let _ = lock.release();
         settled
@@ -229,6 +264,23 @@ impl Staging for JsonlStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(StoreError::io("inspect", &path, error)),
         }
+    }
+}
+
+impl JsonlStage<'_> {
+    /// Makes durable what was written so far. Many files are written out faster together than one after the other.
+    fn confirm(&mut self) -> Result<(), StoreError> {
+        let mut written = std::mem::take(&mut self.written);
+        let unconfirmed = |path: &Path, source| StoreError::Unconfirmed { path: path.to_owned(), source };
+        if written.len() >= MANY
+            && let Some((path, first)) = written.first_mut()
+        {
+            match first.sync_file_system() {
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+                result => return result.map_err(|source| unconfirmed(path, source)),
+            }
+        }
+        written.iter_mut().try_for_each(|(path, file)| file.sync().map_err(|source| unconfirmed(path, source)))
     }
 }
 
@@ -263,9 +315,16 @@ impl Stage for JsonlStage<'_> {
     }
 
     fn end(&mut self, destination: Option<Destination<'_>>) -> Result<(), StoreError> {
-        let Some((staged, mut file)) = self.open.take() else { return Ok(()) };
-        let Some(destination) = destination else { return Ok(()) };
-        file.sync().map_err(|source| StoreError::Unconfirmed { path: staged.clone(), source })?;
+        let Some((staged, file)) = self.open.take() else { return Ok(()) };
+        let Some(destination) = destination else {
+            // It is removed with the stage otherwise; a long import should not keep what it does not want.
+            let _ = self.store.fs.remove(&staged);
+            return Ok(());
+        };
+        self.written.push((staged.clone(), file));
+        if self.written.len() >= TOGETHER {
+            self.confirm()?;
+        }
         let step = match destination {
             Destination::New(new) => {
                 let target =
@@ -294,11 +353,11 @@ impl Stage for JsonlStage<'_> {
         if self.steps.is_empty() {
             return Ok(Vec::new());
         }
-        for step in &self.steps {
-            if step.replaces.is_none() {
-                store.mark_imported(&step.id)?;
-            }
-            store.own_dir(step.target.parent().unwrap_or(&store.root))?;
+        self.confirm()?;
+        store.mark_imported(self.steps.iter().filter(|step| step.replaces.is_none()).map(|step| &step.id))?;
+        let directories: BTreeSet<&Path> = self.steps.iter().filter_map(|step| step.target.parent()).collect();
+        for directory in directories {
+            store.own_dir(directory)?;
         }
         store.sync_dir_of(&self.directory.join(JOURNAL))?;
         store.write_decision(&self.directory, &self.steps).map_err(|error| store.measured(error))?;

@@ -1,11 +1,14 @@
 //! `export`: a session as a file, for other programs, for another home, or to read.
 
+pub(crate) mod convert;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
 use ramus_engine::{BundleOptions, Include, Session, TranscriptScope, redact};
+use ramus_interchange::Format as Agent;
 use ramus_publish::{html, markdown};
 use serde_json::json;
 
@@ -21,6 +24,10 @@ the session comes along; --with-snapshots adds the files of every snapshot, so t
 adds the other branches as sections. `pi` and `omp` write one version 3 file that stands on its own, with pictures in their \
 entries. A fork brings along what it shares with its origin.
 
+The other formats are those of other agents: the path to the leaf, or to the entry that is named, as that agent would have stored \
+it; --all adds the other branches where the format has any. A session that was read from that agent is written as it was read. \
+What the agent has no words for is told. To go on in the agent itself there is `ramus resume --in`.
+
 An export is for you: nothing is left out, unless --redact takes secrets, user names and home directories out of `html` and \
 `md`. For others there is `ramus share`.
 
@@ -29,7 +36,8 @@ Examples:
   ramus export last --with-children --with-snapshots -o session.json
   ramus export last --to html -o session.html
   ramus export 0190@plan --to md --redact
-  ramus export last --to pi -o session.jsonl";
+  ramus export last --to pi -o session.jsonl
+  ramus export last@plan --to codex -o rollout.jsonl";
 
 /// What a session can become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,22 +46,23 @@ enum Format {
     Html,
     Markdown,
     VersionThree,
+    Agent(Agent),
 }
 
 /// Write a session as a file
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Export {
-    /// The session; for html and md, the entry that the path ends with
+    /// The session; for html, md and other agents, the entry that the path ends with
     #[arg(value_name = "SESSION[@ENTRY]")]
     session: String,
-    /// The format: json, html, md, pi or omp
+    /// The format: json, html, md, pi, omp, claude, codex, gemini, opencode, goose, opal, shepherd, okcvm, directory or atif
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     to: String,
     /// Where to write it; `-` is stdout
     #[arg(long, short, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
-    /// Write every branch (md; html has them anyway)
+    /// Write every branch (md, claude, okcvm; html, json, pi and omp have them anyway)
     #[arg(long)]
     all: bool,
     /// Write the sessions that it spawned too, and theirs (json)
@@ -74,14 +83,19 @@ impl Export {
             "html" => Format::Html,
             "md" | "markdown" => Format::Markdown,
             "pi" | "omp" => Format::VersionThree,
-            _ => {
-                let message = format!("this version cannot export to {:?}", self.to);
-                return Err(Refusal::unavailable(message).hint("there are json, html, md, pi and omp").into());
-            }
+            name => match Agent::from_name(name) {
+                Some(agent) => Format::Agent(agent),
+                None => {
+                    let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+                    let message = format!("this version cannot export to {name:?}");
+                    let hint = format!("there are json, html, md, {}", names.join(", "));
+                    return Err(Refusal::unavailable(message).hint(hint).into());
+                }
+            },
         };
         self.check_flags(format)?;
-        let is_reading = matches!(format, Format::Html | Format::Markdown);
-        let (mut session, entry) = if is_reading {
+        let has_path = matches!(format, Format::Html | Format::Markdown | Format::Agent(_));
+        let (mut session, entry) = if has_path {
             invocation.session_and_entry(&self.session)?
         } else {
             (invocation.session(&self.session)?, None)
@@ -94,6 +108,7 @@ impl Export {
         let id = session.id().to_string();
         let bytes = match format {
             Format::Bundle => return self.bundle(invocation, session),
+            Format::Agent(agent) => return self.convert(invocation, &session, entry, agent),
             Format::VersionThree => {
                 let bytes = invocation.engine.export(&session)?;
                 invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
@@ -116,9 +131,10 @@ impl Export {
 
     fn check_flags(&self, format: Format) -> anyhow::Result<()> {
         let is_reading = matches!(format, Format::Html | Format::Markdown);
+        let has_branches = matches!(format, Format::Agent(agent) if ramus_engine::has_branches(agent));
         let wrong = [
             (self.redact && !is_reading, "--redact works with html and md: the other formats lose nothing"),
-            (self.all && !is_reading, "--all works with html and md: the other formats have every branch"),
+            (self.all && !is_reading && !has_branches, "--all works with html, md, claude and okcvm"),
             (self.with_children && format != Format::Bundle, "--with-children works with json"),
             (self.with_snapshots && format != Format::Bundle, "--with-snapshots works with json"),
         ];

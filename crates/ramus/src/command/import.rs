@@ -1,111 +1,87 @@
-//! `import`: sessions of a bundle, all of them or none.
+//! `import`: sessions of a bundle, or of other agents.
+
+mod bundle;
+mod foreign;
+mod tell;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use ramus_engine::{ImportOptions, Imported};
-use serde_json::{Value, json};
+use ramus_publish::bundle::OPENING;
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity, style};
 
 const EXAMPLES: &str = "\
-Reads what `ramus export` wrote. Sessions and entries keep their ids. A session that is here already is left alone, one that the \
-bundle continues becomes longer; one that went another way is a conflict, and then nothing is imported. What comes in allows \
-nothing here: rules of an imported session only ask and deny.
+Without a path it looks where other agents keep their sessions on this machine, says what it found, and imports what is new \
+since the last time: Claude Code, Codex, Gemini CLI, opencode, pi, omp, goose, Opal, Shepherd and OKCVM. Their files are only \
+read; nothing of theirs is written, locked or touched. A session that grew grows here too. One that you continued here keeps what \
+you did: what is new in the file becomes a branch beside it.
+
+A path may be a file of one of these agents, a database of theirs, a directory of such files, or a bundle that `ramus export` \
+wrote. What it is is told from what is in it. A bundle comes in as a whole or not at all: sessions that are here already are left \
+alone, those that the bundle continues become longer, and one that went another way is a conflict.
+
+What comes in allows nothing here: nothing in it runs, and rules of an imported session only ask and deny. A file that cannot be \
+read is reported, the others are imported, and the exit code is 5.
 
 Examples:
-  ramus import session.json
-  ramus import session.json --dry-run
+  ramus import
+  ramus import --from claude --yes
+  ramus import --watch --yes
+  ramus import ~/backup/.claude/projects --dry-run
   ramus import session.json --as-new
   ssh build ramus export last | ramus import -";
 
-/// Take in the sessions of a bundle that `ramus export` wrote
+/// Take in sessions of other agents, or of a bundle that `ramus export` wrote
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Import {
-    /// The bundle; `-` is stdin
-    #[arg(value_name = "FILE")]
-    path: PathBuf,
+    /// A bundle, a file or database of another agent, or a directory of them; `-` is a bundle from stdin
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+    /// Look only where this agent keeps its sessions
+    #[arg(long, value_name = "AGENT", conflicts_with = "path")]
+    from: Option<String>,
     /// Say only what would happen
     #[arg(long)]
     dry_run: bool,
-    /// Give every session a new id, whatever is here
+    /// Stay, and import what agents write as they write it
+    #[arg(long, conflicts_with_all = ["dry_run", "as_new"])]
+    watch: bool,
+    /// Import what is found without asking
     #[arg(long)]
+    yes: bool,
+    /// Give every session of a bundle a new id, whatever is here
+    #[arg(long, requires = "path")]
     as_new: bool,
 }
 
 impl Import {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let input: Box<dyn BufRead> = if self.path == Path::new("-") {
-            Box::new(BufReader::new(std::io::stdin()))
-        } else {
-            let file = File::open(&self.path);
-            let file = match file {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    return Err(Refusal::not_found(format!("there is no file {}", self.path.display())).into());
-                }
-                file => file.with_context(|| format!("cannot read {}", self.path.display()))?,
-            };
-            Box::new(BufReader::with_capacity(1 << 18, file))
+        let Some(path) = &self.path else { return self.discovered(invocation) };
+        if path == Path::new("-") {
+            return self.bundle(invocation, Box::new(BufReader::new(std::io::stdin())));
+        }
+        if path.is_dir() {
+            return self.foreign(invocation, path);
+        }
+        let mut file = match File::open(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Refusal::not_found(format!("there is no file {}", path.display())).into());
+            }
+            file => file.with_context(|| format!("cannot read {}", path.display()))?,
         };
-        let options = ImportOptions { dry_run: self.dry_run, as_new: self.as_new };
-        let imported = invocation.engine.import_bundle(input, options)?;
-        if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(to_json(&imported, self.dry_run)))?;
-        } else {
-            self.tell(invocation, &imported)?;
+        let mut front = Vec::new();
+        let read = file.by_ref().take(OPENING.len() as u64).read_to_end(&mut front);
+        read.with_context(|| format!("cannot read {}", path.display()))?;
+        if front == OPENING || !file.metadata()?.is_file() {
+            let whole = std::io::Cursor::new(front).chain(file);
+            return self.bundle(invocation, Box::new(BufReader::with_capacity(1 << 18, whole)));
         }
-        Ok(Exit::Done)
+        self.foreign(invocation, path)
     }
-
-    fn tell(&self, invocation: &mut Invocation<'_>, imported: &Imported) -> anyhow::Result<()> {
-        let mut text = Text::new();
-        for session in &imported.imported {
-            text.styled(style::ID, session.id.as_str()).spaces(2);
-            let what = if session.extended { "extended" } else { "imported" };
-            let entries = quantity::count(session.entries, "entry", "entries");
-            let branches = quantity::count(session.branches, "branch", "branches");
-            text.plain(&format!("{what}  {entries}, {branches}")).end();
-        }
-        for (id, reason) in &imported.skipped {
-            text.styled(style::ID, id.as_str()).spaces(2).styled(style::DIM, &format!("skipped: {reason}")).end();
-        }
-        if imported.snapshots > 0 {
-            let came = quantity::count(imported.snapshots, "snapshot", "snapshots");
-            text.plain(&format!("{came} of files came along")).end();
-        }
-        invocation.screen.text(&text)?;
-        if self.dry_run {
-            let mut text = Text::new();
-            invocation.screen.note(text.plain("nothing was imported: this was a dry run").end())?;
-        }
-        Ok(())
-    }
-}
-
-fn to_json(imported: &Imported, dry_run: bool) -> Value {
-    let sessions = imported.imported.iter().map(|session| {
-        json!({
-            "id": session.id.as_str(),
-            "source": "ramus-bundle",
-            "origin": session.origin.as_str(),
-            "entries": session.entries,
-            "branches": session.branches,
-            "extended": session.extended,
-            "lossy": [],
-        })
-    });
-    let skipped = imported.skipped.iter().map(|(id, reason)| json!({"id": id.as_str(), "reason": reason}));
-    json!({
-        "imported": sessions.collect::<Vec<_>>(),
-        "skipped": skipped.collect::<Vec<_>>(),
-        "failed": [],
-        "snapshots": imported.snapshots,
-        "dry_run": dry_run,
-    })
 }

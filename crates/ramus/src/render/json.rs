@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ramus_engine::{Forked, RevertMark, Session, SessionInfo, Share, Summary, View, Written};
 use ramus_model::usage::{Prices, Tokens};
-use ramus_model::{EntryId, Origin, time};
+use ramus_model::{EntryId, ImportedFrom, Origin, time};
 use ramus_store::Residence;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -41,6 +41,7 @@ pub(crate) struct SessionJson<'i> {
     engine_version: Option<&'i str>,
     parent: Option<&'i str>,
     forked_from: Option<OriginJson<'i>>,
+    imported_from: Option<ImportedFromJson<'i>>,
     context_tokens: u64,
     last_prompt_tokens: u64,
     last_completion_tokens: u64,
@@ -68,6 +69,12 @@ struct OriginJson<'i> {
 }
 
 #[derive(Serialize)]
+struct ImportedFromJson<'i> {
+    agent: &'i str,
+    file: &'i str,
+}
+
+#[derive(Serialize)]
 struct GitJson<'i> {
     commit: Option<&'i str>,
     dirty: Option<bool>,
@@ -77,6 +84,7 @@ impl<'i> SessionJson<'i> {
     pub(crate) fn of(info: &'i SessionInfo, prices: &Prices) -> Self {
         let cost = info.usage.cost(prices);
         let origin = |origin: &'i Origin| OriginJson { session: origin.session.as_str(), entry: origin.entry.as_str() };
+        let imported = |from: &'i ImportedFrom| ImportedFromJson { agent: &from.agent, file: &from.file };
         Self {
             id: info.id.as_str(),
             path: info.path.as_deref(),
@@ -98,6 +106,7 @@ impl<'i> SessionJson<'i> {
             engine_version: info.engine_version.as_deref(),
             parent: info.lineage.parent.as_ref().map(|id| id.as_str()),
             forked_from: info.lineage.forked_from.as_ref().map(origin),
+            imported_from: info.lineage.imported_from.as_ref().map(imported),
             context_tokens: info.last_prompt_tokens + info.last_completion_tokens,
             last_prompt_tokens: info.last_prompt_tokens,
             last_completion_tokens: info.last_completion_tokens,

@@ -1,0 +1,94 @@
+//! What is remembered of earlier imports, so that what did not change is not read again. It is derived: without it everything is
+//! read, and the answer is the same.
+
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::{self, BufReader, BufWriter, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use ramus_model::SessionId;
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
+
+use super::ground::Stamp;
+use super::source::{Located, Looked};
+
+/// What is remembered is thrown away when it is not of this kind.
+const KIND: &str = "ramus imports 1";
+/// The longest memory that is read.
+const LONGEST: u64 = 1 << 30;
+
+/// What is remembered of one source.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Remembered {
+    looked: Looked,
+    /// The sessions that came of it.
+    pub(crate) sessions: Vec<String>,
+}
+
+/// What is remembered of all of them, by path.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    path: Option<PathBuf>,
+    sources: HashMap<String, Remembered>,
+    has_changed: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored<'m> {
+    kind: std::borrow::Cow<'m, str>,
+    sources: std::borrow::Cow<'m, HashMap<String, Remembered>>,
+}
+
+impl Memory {
+    /// Reads what is remembered. What cannot be read is forgotten.
+    pub(crate) fn at(path: Option<&Path>) -> Self {
+        let read = |path: &Path| {
+            let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+            let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+            let stored: Stored<'_> = serde_json::from_reader(BufReader::new(file.take(LONGEST))).ok()?;
+            (stored.kind == KIND).then(|| stored.sources.into_owned())
+        };
+        let sources = path.and_then(read).unwrap_or_default();
+        Self { path: path.map(Path::to_owned), sources, has_changed: false }
+    }
+
+    /// Returns what came of a source that has not changed since, and whose sessions are all there.
+    pub(crate) fn unchanged(&self, source: &Located, is_there: impl Fn(&SessionId) -> bool) -> Option<&Remembered> {
+        let known = self.sources.get(&*source.path().to_string_lossy())?;
+        let is_same = |(name, stamp): (&String, &Option<Stamp>)| matches!(source.store.ground.stamp(name), Ok(now) if now == *stamp);
+        let is_here = |id: &String| is_there(&SessionId::from(id.as_str()));
+        (known.looked.iter().all(is_same) && known.sessions.iter().all(is_here)).then_some(known)
+    }
+
+    /// Remembers what came of a source, unless something of it is so fresh that a change might not show.
+    pub(crate) fn remember(&mut self, source: &Located, looked: Looked, sessions: Vec<String>, now: i64) {
+        let path = source.path().to_string_lossy().into_owned();
+        let is_fresh = looked.values().flatten().any(|stamp| stamp.is_fresh(now));
+        self.has_changed |= !is_fresh || self.sources.contains_key(&path);
+        if is_fresh {
+            self.sources.remove(&path);
+        } else {
+            self.sources.insert(path, Remembered { looked, sessions });
+        }
+    }
+
+    /// Writes it down. The file is the old one or the new one; whether it outlives a power cut matters to nobody.
+    pub(crate) fn save(&mut self) -> io::Result<()> {
+        let Some(path) = self.path.as_deref().filter(|_| self.has_changed) else { return Ok(()) };
+        let new = path.with_extension(format!("new-{}", uuid::Uuid::new_v4().simple()));
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+        let mut out = BufWriter::new(file);
+        let stored = Stored { kind: KIND.into(), sources: std::borrow::Cow::Borrowed(&self.sources) };
+        let written = serde_json::to_writer(&mut out, &stored)
+            .map_err(io::Error::from)
+            .and_then(|()| out.flush())
+            .and_then(|()| std::fs::rename(&new, path));
+        if written.is_err() {
+            let _ = std::fs::remove_file(&new);
+        }
+        self.has_changed &= written.is_err();
+        written
+    }
+}

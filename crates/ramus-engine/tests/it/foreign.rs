@@ -1,0 +1,301 @@
+//! Sessions of other agents come in: whole, once, growing with their files, and beside what a person did here.
+
+use std::path::Path;
+
+use ramus_engine::{ForeignImport, Say};
+use ramus_model::json::Raw;
+use ramus_store::{LogStore as _, Staging as _};
+
+use crate::foreign_world::{CLAUDE, Machine, age, answered, asked, conversation};
+use crate::homes::path;
+
+fn append(file: &Path, text: &str) {
+    let mut whole = std::fs::read(file).unwrap();
+    whole.extend_from_slice(text.as_bytes());
+    std::fs::write(file, whole).unwrap();
+    age(file);
+}
+
+#[test]
+fn h4_a_session_comes_in_and_says_where_it_came_from() {
+    let machine = Machine::new();
+    let file = machine.claude(CLAUDE, &conversation());
+    let done = machine.import();
+    assert_eq!((done.imported.len(), done.grown.len(), done.unchanged, done.failed.len()), (1, 0, 0, 0));
+    assert_eq!((done.imported[0].id.as_str(), done.imported[0].agent), (CLAUDE, "claude"));
+    let session = machine.session(CLAUDE);
+    assert_eq!(path(&session), ["What is a ramus?", "A branch."]);
+    let from = session.info().unwrap().lineage.imported_from.unwrap();
+    assert_eq!((from.agent.as_str(), Path::new(&from.file)), ("claude", &*file));
+    assert_eq!(session.cwd(), "/proj");
+    assert!(machine.home.store.is_imported(session.id()).unwrap(), "what comes in is not trusted");
+}
+
+#[test]
+fn h4_importing_again_changes_nothing_with_and_without_memory() {
+    let machine = Machine::new();
+    machine.claude(CLAUDE, &conversation());
+    machine.import();
+    let before = machine.logs();
+    let again = machine.import();
+    assert_eq!((again.imported.len(), again.grown.len(), again.unchanged), (0, 0, 1));
+    assert_eq!(machine.logs(), before);
+    let memory = machine.home.directory.path().join("home/imports.json");
+    assert!(memory.exists());
+    for content in [None, Some("no JSON"), Some(r#"{"kind":"other","sources":{}}"#)] {
+        std::fs::remove_file(&memory).unwrap();
+        if let Some(content) = content {
+            std::fs::write(&memory, content).unwrap();
+        }
+        let read = machine.import();
+        assert_eq!((read.imported.len(), read.grown.len(), read.unchanged), (0, 0, 1), "{content:?}");
+        assert_eq!(machine.logs(), before, "{content:?}");
+    }
+}
+
+#[test]
+fn h4_a_file_that_grew_adds_what_is_new_and_the_leaf_follows() {
+    let machine = Machine::new();
+    let file = machine.claude(CLAUDE, &conversation());
+    machine.import();
+    let before = machine.logs();
+    append(&file, &format!("{}\n", asked("u2-0000", Some("a1-0000"), "And a leaf?")));
+    append(&file, &format!("{}\n", answered("a2-0000", "u2-0000", "Its end.")));
+    let done = machine.import();
+    assert_eq!((done.imported.len(), done.grown.len()), (0, 1));
+    assert_eq!(done.grown[0].added, 2);
+    let session = machine.session(CLAUDE);
+    assert_eq!(path(&session), ["What is a ramus?", "A branch.", "And a leaf?", "Its end."]);
+    assert!(machine.logs()[0].1.starts_with(&before[0].1), "what was there stays as it was");
+    let settled = machine.logs();
+    assert_eq!(machine.import().unchanged, 1);
+    assert_eq!(machine.logs(), settled);
+}
+
+#[test]
+fn h4_what_a_person_did_here_stays_and_new_lines_become_a_branch() {
+    let machine = Machine::new();
+    let file = machine.claude(CLAUDE, &conversation());
+    machine.import();
+    let mut session = machine.session(CLAUDE);
+    machine.engine.say(&mut session, Say::user("Mine.")).unwrap();
+    append(&file, &format!("{}\n", asked("u2-0000", Some("a1-0000"), "Theirs.")));
+    let done = machine.import();
+    assert_eq!(done.grown.len(), 1);
+    let session = machine.session(CLAUDE);
+    assert_eq!(path(&session), ["What is a ramus?", "A branch.", "Mine."], "the leaf stays");
+    assert_eq!(done.grown[0].branches, 2);
+    let theirs = session.resolve("u2-0000").unwrap();
+    let parent = session.log().record(theirs).unwrap().parent().unwrap();
+    assert_eq!(session.log().id(parent), "a1-0000");
+    let settled = machine.logs();
+    assert_eq!(machine.import().unchanged, 1);
+    assert_eq!(machine.logs(), settled);
+}
+
+#[test]
+fn h4_an_entry_that_changed_at_the_end_becomes_a_later_version() {
+    let machine = Machine::new();
+    let mut lines = conversation();
+    let file = machine.claude(CLAUDE, &lines);
+    machine.import();
+    // The second block of the same answer: the entry becomes longer.
+    lines.push(lines[1].replace("A branch.", "Of a tree.").replace(r#""uuid":"a1-0000""#, r#""uuid":"a1-0001""#));
+    lines[2] = lines[2].replace(r#""parentUuid":"u1-0000""#, r#""parentUuid":"a1-0000""#);
+    std::fs::write(&file, lines.join("\n") + "\n").unwrap();
+    age(&file);
+    let done = machine.import();
+    assert_eq!((done.grown.len(), done.grown[0].changed), (1, 1), "{:?}", done.grown);
+    let session = machine.session(CLAUDE);
+    let texts = path(&session).join(" ");
+    assert!(texts.contains("A branch.") && texts.contains("Of a tree."), "{texts}");
+    let settled = machine.logs();
+    std::fs::remove_file(machine.home.directory.path().join("home/imports.json")).ok();
+    assert_eq!(machine.import().unchanged, 1, "a later version is known again");
+    assert_eq!(machine.logs(), settled);
+}
+
+#[test]
+fn h4_a_line_that_is_not_complete_waits() {
+    let machine = Machine::new();
+    let file = machine.claude(CLAUDE, &conversation());
+    let next = asked("u2-0000", Some("a1-0000"), "And a leaf?");
+    let (front, back) = next.split_at(next.len() / 2);
+    append(&file, front);
+    let done = machine.import();
+    assert_eq!(path(&machine.session(CLAUDE)), ["What is a ramus?", "A branch."]);
+    assert!(done.imported[0].losses.iter().any(|loss| loss.why.contains("not complete yet")), "{done:?}");
+    append(&file, back);
+    assert_eq!(machine.import().grown[0].added, 1, "a whole value needs no newline");
+    append(&file, "\n");
+    assert_eq!(machine.import().grown.len(), 0);
+    assert_eq!(path(&machine.session(CLAUDE)).len(), 3);
+}
+
+#[test]
+fn h4_agents_that_a_session_spawned_are_its_children() {
+    let machine = Machine::new();
+    machine.claude(CLAUDE, &conversation());
+    let child =
+        asked("c1-0000", None, "Look.").replace(r#""isSidechain":false"#, r#""isSidechain":true,"agentId":"b1""#);
+    machine.claude(&format!("{CLAUDE}/subagents/agent-b1"), &[child]);
+    let done = machine.import();
+    assert_eq!(done.imported.len(), 2, "{done:?}");
+    let child = machine.session(&format!("{CLAUDE}.b1"));
+    assert_eq!(child.info().unwrap().lineage.parent.unwrap().as_str(), CLAUDE);
+    assert_eq!(path(&child), ["Look."]);
+}
+
+#[test]
+fn h4_a_copy_elsewhere_is_the_same_session_and_another_one_is_not() {
+    let machine = Machine::new();
+    let file = machine.claude(CLAUDE, &conversation());
+    machine.import();
+    // Moved, and longer.
+    let mut longer = conversation();
+    longer.push(asked("u2-0000", Some("a1-0000"), "And a leaf?"));
+    std::fs::remove_file(file).unwrap();
+    let moved =
+        machine.write(&format!(".claude/projects/-other/{CLAUDE}.jsonl"), (longer.join("\n") + "\n").as_bytes());
+    let done = machine.import();
+    assert_eq!((done.imported.len(), done.grown.len()), (0, 1), "{done:?}");
+    assert_eq!(path(&machine.session(CLAUDE)).len(), 3);
+    // An older copy adds nothing and takes nothing away.
+    let settled = machine.logs();
+    machine.claude(CLAUDE, &conversation()[..1]);
+    assert_eq!(machine.import().unchanged, 2);
+    assert_eq!(machine.logs(), settled);
+    // Something else under the same id is a session of its own.
+    let other = vec![asked("x1-0000", None, "Something else."), answered("a1-0000", "x1-0000", "Quite.")];
+    std::fs::write(&moved, other.join("\n") + "\n").unwrap();
+    age(&moved);
+    let done = machine.import();
+    assert_eq!(done.imported.len(), 1, "{done:?}");
+    let other = done.imported[0].id.to_string();
+    assert!(other.starts_with(CLAUDE) && other != CLAUDE);
+    assert_eq!(path(&machine.session(&other)), ["Something else.", "Quite."]);
+    assert_eq!(path(&machine.session(CLAUDE)).len(), 3);
+    assert_eq!(machine.import().imported.len(), 0);
+}
+
+#[test]
+fn h4_a_bad_file_is_reported_and_the_rest_comes_in() {
+    let machine = Machine::new();
+    machine.claude(CLAUDE, &conversation());
+    machine.write(
+        ".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-01a1de00-0000-7000-8000-00000000abcd.jsonl.zst",
+        b"\x28\xb5\x2f\xfdno frame",
+    );
+    machine.write(".local/share/goose/sessions/sessions.db", b"SQLite format 3\0 and then nothing");
+    let target = machine.write("elsewhere.jsonl", b"{}\n");
+    std::os::unix::fs::symlink(&target, machine.path(".claude/projects/-proj/link.jsonl")).unwrap();
+    let pipe = machine.path(".claude/projects/-proj/pipe.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let done = machine.import();
+    assert_eq!(done.imported.len(), 1);
+    let mut failed: Vec<_> = done.failed.iter().map(|one| one.file.file_name().unwrap().to_string_lossy()).collect();
+    failed.sort();
+    assert_eq!(failed.len(), 4, "{done:?}");
+    assert!(done.failed.iter().all(|failure| !failure.reason.is_empty()));
+}
+
+#[test]
+fn h4_nothing_of_another_agent_is_touched() {
+    let machine = Machine::new();
+    machine.claude(CLAUDE, &conversation());
+    let database = machine.path(".local/share/goose/sessions/sessions.db");
+    std::fs::create_dir_all(database.parent().unwrap()).unwrap();
+    let writer = rusqlite::Connection::open(&database).unwrap();
+    writer
+        .execute_batch(
+            "PRAGMA journal_mode = WAL;
+             CREATE TABLE schema_version (version INTEGER);
+             INSERT INTO schema_version VALUES (16);
+             CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, working_dir TEXT, created_at TEXT, updated_at TEXT,
+                 extension_data TEXT, session_type TEXT, provider_name TEXT, model_config_json TEXT);
+             CREATE TABLE messages (id INTEGER PRIMARY KEY, message_id TEXT, session_id TEXT, role TEXT, content_json TEXT,
+                 created_timestamp INTEGER, tokens INTEGER, metadata_json TEXT);
+             INSERT INTO sessions (id, name, working_dir, created_at, updated_at)
+                 VALUES ('20261101_1', 'A talk', '/proj', '2026-11-01 10:00:00', '2026-11-01 10:00:00');
+             INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp)
+                 VALUES ('m1', '20261101_1', 'user', '[{\"type\":\"text\",\"text\":\"hi\"}]', 1793527200);",
+        )
+        .unwrap();
+    for file in crate::foreign_world::files(&machine.path("")) {
+        age(&file);
+    }
+    let before = machine.traces();
+    for file in crate::foreign_world::files(&machine.path("")) {
+        age(&file);
+    }
+    let before: Vec<_> = before.into_iter().map(|(path, _, content)| (path, content)).collect();
+    let times = |machine: &Machine| -> Vec<_> {
+        use std::os::unix::fs::MetadataExt as _;
+        let all = crate::foreign_world::files(&machine.path("")).into_iter();
+        all.map(|path| {
+            let seen = std::fs::metadata(&path).unwrap();
+            (path, seen.mtime_nsec(), seen.mtime(), seen.atime(), seen.atime_nsec(), seen.ino(), seen.len())
+        })
+        .collect()
+    };
+    let stamps = times(&machine);
+    let done = machine.import();
+    assert_eq!((done.imported.len(), done.failed.len()), (2, 0), "{done:?}");
+    assert_eq!(path(&machine.session("20261101_1")), ["hi"], "what is only in the write-ahead log counts");
+    assert_eq!(machine.import().unchanged, 2);
+    assert_eq!(times(&machine), stamps);
+    let after: Vec<_> = machine.traces().into_iter().map(|(path, _, content)| (path, content)).collect();
+    assert_eq!(after, before);
+    let scratch = machine.home.directory.path().join("home/scratch");
+    assert_eq!(std::fs::read_dir(scratch).unwrap().count(), 0, "copies are removed");
+    drop(writer);
+}
+
+#[test]
+fn h4_a_dry_run_says_what_would_come_and_changes_nothing() {
+    let machine = Machine::new();
+    machine.claude(CLAUDE, &conversation());
+    let dry = machine.import_with(ForeignImport { dry_run: true, ..ForeignImport::default() });
+    assert_eq!(dry.imported.len(), 1);
+    assert_eq!(machine.logs().len(), 0);
+    assert!(machine.home.store.list().unwrap().is_empty());
+}
+
+#[test]
+fn h4_a_file_or_directory_is_known_by_what_is_in_it() {
+    let machine = Machine::new();
+    let file = machine.write("backup/some.jsonl", (conversation().join("\n") + "\n").as_bytes());
+    machine.write("backup/notes.json", b"{\"not\":\"a session\"}");
+    machine.write("backup/deep/x/pi.jsonl", b"{\"type\":\"session\",\"version\":3,\"id\":\"pi-session-1\",\"timestamp\":\"2026-11-01T10:00:00.000Z\",\"cwd\":\"/proj\"}\n{\"type\":\"message\",\"id\":\"m1\",\"parentId\":null,\"timestamp\":\"2026-11-01T10:00:00.000Z\",\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n");
+    let done = machine.import_path(file.parent().unwrap());
+    let mut agents: Vec<_> = done.imported.iter().map(|session| session.agent).collect();
+    agents.sort();
+    assert_eq!((agents, done.failed.len()), (vec!["claude", "pi"], 0), "{:?}", done.failed);
+    let notes = machine.import_path(&machine.path("backup/notes.json"));
+    assert!(notes.failed[0].reason.contains("no session of an agent"), "{notes:?}");
+}
+
+#[test]
+fn h4_pictures_leave_the_log_and_every_record_is_kept() {
+    let machine = Machine::new();
+    let picture = "iVBORw0KGgo".repeat(400) + "A==";
+    let shown = asked("u1-0000", None, "x").replace(
+        r#""content":"x""#,
+        &format!(
+            r#""content":[{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{picture}"}}}}]"#
+        ),
+    );
+    let file = machine.claude(CLAUDE, &[shown.clone(), answered("a1-0000", "u1-0000", "A picture.")]);
+    machine.import();
+    let log = &machine.logs()[0].1;
+    assert!(log.len() < picture.len(), "the picture is a blob: {} bytes", log.len());
+    let session = machine.session(CLAUDE);
+    let mut written = Vec::new();
+    let start = session.start();
+    let extent = ramus_engine::Extent::Path(None);
+    let format = ramus_interchange::Format::Claude;
+    machine.engine.convert(&session, format, extent, start, &mut ramus_engine::OneFile::new(&mut written)).unwrap();
+    assert_eq!(String::from_utf8(written).unwrap(), std::fs::read_to_string(file).unwrap());
+    assert!(Raw::parse(shown.as_bytes()).is_some());
+}

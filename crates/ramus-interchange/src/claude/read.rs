@@ -1,0 +1,482 @@
+//! Reading: lines into entries.
+
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
+use ramus_model::json::{Object, Raw, Shape};
+use ramus_model::time;
+
+use super::answer::Answer;
+use super::{AGENT, block, format};
+use crate::compose::Composer;
+use crate::emit::{Emitter, Hang, New};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::lines::Lines;
+use crate::record::Record;
+use crate::sink::{Report, Sink, Start};
+use crate::source::{Source, Wanted};
+
+/// Names of tools are remembered for calls that have no result yet, so many of them at most.
+const MAX_CALLS: usize = 100_000;
+
+/// Reads a session and those of the agents it spawned.
+pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
+    let stem = source.name().strip_suffix(".jsonl").unwrap_or(source.name()).to_owned();
+    let start = Start { id: stem, format: format(), ..Start::default() };
+    let main = Reader::new(sink, start, Chain::Main).read(source.open()?, limits)?;
+    let (mut report, session, inline) = (main.report, main.session, main.passed_over);
+    if inline {
+        // Older versions wrote the lines of spawned agents between the others.
+        let start = Start { id: format!("{session}.sidechains"), ..child(&session) };
+        report.add(Reader::new(sink, start, Chain::Side).read(source.open()?, limits)?.report);
+    }
+    for name in source.children()? {
+        let Some(reader) = source.other(Wanted::Child(&name))? else { continue };
+        let agent = name.strip_suffix(".jsonl").unwrap_or(&name);
+        let agent = agent.rsplit('/').next().unwrap_or(agent);
+        let agent = agent.strip_prefix("agent-").unwrap_or(agent);
+        let start = Start { id: format!("{session}.{agent}"), ..child(&session) };
+        report.add(Reader::new(sink, start, Chain::Any).read(reader, limits)?.report);
+    }
+    Ok(report)
+}
+
+fn child(session: &str) -> Start {
+    Start { parent: Some(session.to_owned()), format: format(), ..Start::default() }
+}
+
+/// Which lines of a file are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chain {
+    Main,
+    Side,
+    Any,
+}
+
+struct Reader<'s> {
+    emitter: Emitter<'s>,
+    chain: Chain,
+    names: HashMap<String, String>,
+    pending: Pending,
+    /// Whether a person has named the session, which counts more than a name that was made up.
+    named: bool,
+    /// Whether lines of the other chain were met.
+    passed_over: bool,
+}
+
+/// What waits for the line behind it.
+enum Pending {
+    Nothing,
+    Answer(Answer),
+    Boundary(Record<'static>),
+}
+
+struct Outcome {
+    report: Report,
+    session: String,
+    passed_over: bool,
+}
+
+impl<'s> Reader<'s> {
+    fn new(sink: &'s mut dyn Sink, start: Start, chain: Chain) -> Self {
+        let emitter = Emitter::new(sink, AGENT, start);
+        Self { emitter, chain, names: HashMap::new(), pending: Pending::Nothing, named: false, passed_over: false }
+    }
+
+    fn read(mut self, reader: impl std::io::Read, limits: Limits) -> Result<Outcome, Error> {
+        let mut lines = Lines::new(reader, limits);
+        while let Some(line) = lines.next()? {
+            let taken = match self.chain {
+                // The first reading has kept what is no record.
+                Chain::Side => line.bytes.map(|bytes| Record::new(line.number, bytes)),
+                _ => Record::take(&line, &mut self.emitter)?,
+            };
+            let Some(record) = taken else { continue };
+            let Some(object) = record.object() else { continue };
+            let is_side = object.field("isSidechain").and_then(Raw::flag).unwrap_or_default();
+            if self.chain != Chain::Any && is_side != (self.chain == Chain::Side) {
+                self.passed_over |= is_side;
+                continue;
+            }
+            self.emitter.report.records += 1;
+            self.describe(&object);
+            self.record(&record, &object)?;
+            if self.emitter.is_full() {
+                self.settle()?;
+                self.emitter.flush()?;
+            }
+        }
+        self.settle()?;
+        let session = self.emitter.start.id.clone();
+        Ok(Outcome { report: self.emitter.finish()?, session, passed_over: self.passed_over })
+    }
+
+    /// Takes from a line what the session begins with.
+    fn describe(&mut self, object: &Object<'_>) {
+        if self.emitter.is_started() {
+            return;
+        }
+        let text = |name: &str| object.text(name).map(Cow::into_owned).filter(|text| !text.is_empty());
+        let start = &mut self.emitter.start;
+        if let Some(id) = text("sessionId").filter(|_| start.parent.is_none()) {
+            start.id = id;
+        }
+        if start.cwd.is_empty() {
+            start.cwd = text("cwd").unwrap_or_default();
+        }
+        if start.created.is_empty() {
+            start.created = text("timestamp").filter(|text| time::parse(text).is_some()).unwrap_or_default();
+        }
+        start.version = start.version.take().or_else(|| text("version"));
+    }
+
+    fn record(&mut self, record: &Record<'_>, object: &Object<'_>) -> Result<(), Error> {
+        let kind = object.text("type").unwrap_or_default();
+        let Some(uuid) = object.text("uuid").filter(|uuid| !uuid.is_empty()) else {
+            return self.beside(record, object, &kind);
+        };
+        let message = object.field("message").and_then(Raw::object);
+        if let (Some(message), "assistant") = (&message, &*kind) {
+            return self.answer(record, object, &uuid, &message.text("id").unwrap_or_default());
+        }
+        let summary = object.field("isCompactSummary").and_then(Raw::flag).unwrap_or_default();
+        if let Pending::Boundary(boundary) = &self.pending
+            && summary
+            && boundary.object().and_then(|boundary| boundary.text("uuid")) == object.text("parentUuid")
+        {
+            let boundary = std::mem::replace(&mut self.pending, Pending::Nothing);
+            let Pending::Boundary(boundary) = boundary else { return Ok(()) };
+            return self.compaction(Some(&boundary), record, object, &uuid);
+        }
+        self.settle()?;
+        match (&*kind, message) {
+            ("user", Some(_)) if summary => self.compaction(None, record, object, &uuid),
+            ("user", Some(message)) => self.user(record, object, &uuid, &message),
+            ("system", _) if object.text("subtype").as_deref() == Some("compact_boundary") => {
+                self.emitter.flush()?;
+                self.pending = Pending::Boundary(record.clone().into_owned());
+                Ok(())
+            }
+            ("attachment", _) => self.attachment(record, object, &uuid),
+            _ => self.other(record, object, &uuid),
+        }
+    }
+
+    /// Takes a line that is no part of the tree: a title, or something that is only kept.
+    fn beside(&mut self, record: &Record<'_>, object: &Object<'_>, kind: &str) -> Result<(), Error> {
+        let (name, given) = match kind {
+            "custom-title" => ("customTitle", true),
+            "ai-title" => ("aiTitle", false),
+            "summary" => ("summary", false),
+            _ => ("", false),
+        };
+        let title = object.field(name).filter(|title| title.shape() == Shape::Text && !title.is_blank());
+        let Some(title) = title.filter(|_| given || !self.named) else {
+            self.emitter.keep(record.whole());
+            return Ok(());
+        };
+        self.named |= given;
+        self.settle()?;
+        let mut composer = Composer::new(&record.bytes);
+        composer.raw("name", title);
+        let (members, holes) = composer.finish();
+        let id = format!("title-{}", record.line);
+        let records = [record.kept(holes)];
+        let new =
+            New { kind: "session_info", id: &id, members: &members, records: &records, inert: true, ..New::default() };
+        self.emitter.entry(&new).map(drop)
+    }
+
+    fn answer(&mut self, record: &Record<'_>, object: &Object<'_>, uuid: &str, message: &str) -> Result<(), Error> {
+        let parent = object.text("parentUuid");
+        let continues = match &self.pending {
+            Pending::Answer(answer) => answer.continues(message, parent.as_deref()) && !self.emitter.knows(uuid),
+            _ => false,
+        };
+        if !continues {
+            self.settle()?;
+            self.emitter.flush()?;
+            self.pending = Pending::Answer(Answer::new(message));
+        }
+        let between = self.emitter.take_run();
+        if let Pending::Answer(answer) = &mut self.pending {
+            answer.between(between);
+            answer.push(record.clone().into_owned(), uuid);
+        }
+        self.remember_calls(object);
+        Ok(())
+    }
+
+    /// Remembers which tool a call is for: results do not say.
+    fn remember_calls(&mut self, object: &Object<'_>) {
+        let blocks =
+            object.field("message").and_then(|message| message.field("content")).into_iter().flat_map(Raw::items);
+        for block in blocks.filter_map(Raw::object).filter(|block| block.text("type").as_deref() == Some("tool_use")) {
+            if let (Some(id), Some(name)) = (block.text("id"), block.text("name"))
+                && self.names.len() < MAX_CALLS
+            {
+                self.names.insert(id.into_owned(), name.into_owned());
+            }
+        }
+    }
+
+    /// Gives away what waited for another line.
+    fn settle(&mut self) -> Result<(), Error> {
+        match std::mem::replace(&mut self.pending, Pending::Nothing) {
+            Pending::Nothing => Ok(()),
+            Pending::Boundary(record) => {
+                let Some(object) = record.object() else { return Ok(()) };
+                let uuid = object.text("uuid").unwrap_or_default();
+                let behind = self.emitter.take_run();
+                self.other(&record, &object, &uuid)?;
+                behind.into_iter().for_each(|kept| self.emitter.keep(kept));
+                Ok(())
+            }
+            Pending::Answer(answer) => {
+                let Some(object) = answer.first().and_then(Record::object) else { return Ok(()) };
+                let (members, records) = answer.compose();
+                let uuid = object.text("uuid").unwrap_or_default();
+                let (parent, time) = (object.text("parentUuid"), object.text("timestamp"));
+                // What came behind the last line stays behind it.
+                let behind = self.emitter.take_run();
+                let new = New {
+                    kind: "message",
+                    id: &uuid,
+                    parent: hang(parent.as_deref()),
+                    timestamp: time.as_deref(),
+                    members: &members,
+                    records: &records,
+                    inert: false,
+                };
+                let entry = self.emitter.entry(&new)?;
+                answer.uuids().for_each(|uuid| self.emitter.alias(uuid, &entry));
+                behind.into_iter().for_each(|kept| self.emitter.keep(kept));
+                Ok(())
+            }
+        }
+    }
+
+    /// A summary that stands for what came before, with the line that announces it.
+    fn compaction(
+        &mut self,
+        boundary: Option<&Record<'_>>,
+        record: &Record<'_>,
+        object: &Object<'_>,
+        uuid: &str,
+    ) -> Result<(), Error> {
+        let announced = boundary.and_then(Record::object);
+        let content = object.field("message").and_then(|message| message.field("content"));
+        let between = self.emitter.take_run();
+        let id = announced.as_ref().and_then(|boundary| boundary.text("uuid")).unwrap_or(Cow::Borrowed(uuid));
+        let metadata = announced.as_ref().and_then(|boundary| boundary.field("compactMetadata")?.object());
+        let kept = metadata.as_ref().and_then(|metadata| metadata.field("preservedSegment")?.field("headUuid")?.text());
+        let kept = kept.and_then(|uuid| self.emitter.entry_of(&uuid));
+        let mut composer = Composer::new(&record.bytes);
+        match content.filter(|content| content.shape() == Shape::Text) {
+            Some(text) => composer.raw("summary", text),
+            None => composer.text("summary", &texts(content)),
+        }
+        // An entry that keeps from itself on keeps nothing that came before.
+        composer.text("firstKeptEntryId", kept.as_ref().map_or(&id, |kept| kept.as_str()));
+        let tokens = metadata.as_ref().and_then(|metadata| metadata.field("preTokens")?.unsigned());
+        composer.number("tokensBefore", tokens.unwrap_or_default());
+        let (members, holes) = composer.finish();
+        let records: Vec<_> =
+            boundary.map(Record::whole).into_iter().chain(between).chain([record.kept(holes)]).collect();
+        let first = announced.as_ref().unwrap_or(object);
+        let (parent, logical) = (first.text("parentUuid"), first.text("logicalParentUuid"));
+        let time = first.text("timestamp");
+        let new = New {
+            kind: "compaction",
+            id: &id,
+            parent: hang(logical.as_deref().or(parent.as_deref())),
+            timestamp: time.as_deref(),
+            members: &members,
+            records: &records,
+            inert: false,
+        };
+        let entry = self.emitter.entry(&new)?;
+        self.emitter.alias(uuid, &entry);
+        Ok(())
+    }
+
+    fn user(
+        &mut self,
+        record: &Record<'_>,
+        object: &Object<'_>,
+        uuid: &str,
+        message: &Object<'_>,
+    ) -> Result<(), Error> {
+        let content = message.field("content");
+        let is_result = |block: &Raw<'_>| block.field("type").and_then(Raw::text).as_deref() == Some("tool_result");
+        let blocks = || content.into_iter().flat_map(Raw::items);
+        let results = blocks().filter(is_result).count();
+        if results > 0 {
+            return self.results(record, object, uuid, content, results == 1 && blocks().count() == 1);
+        }
+        let meta = object.field("isMeta").and_then(Raw::flag).unwrap_or_default();
+        let injected = meta || is_command(&texts(content));
+        let mut composer = Composer::new(&record.bytes);
+        if injected {
+            composer.text("customType", if meta { "claude.meta" } else { "claude.command" });
+            block::parts(&mut composer, content);
+            composer.flag("display", !meta);
+        } else {
+            composer.object("message", |message| {
+                message.text("role", "user");
+                block::parts(message, content);
+                stamp(message, object);
+            });
+        }
+        let kind = if injected { "custom_message" } else { "message" };
+        self.give(kind, record, object, uuid, composer, false)
+    }
+
+    /// Results of tools: an entry for each, and one for what else the line says.
+    fn results(
+        &mut self,
+        record: &Record<'_>,
+        object: &Object<'_>,
+        uuid: &str,
+        content: Option<Raw<'_>>,
+        alone: bool,
+    ) -> Result<(), Error> {
+        let (parent, time) = (object.text("parentUuid"), object.text("timestamp"));
+        let is_result = |block: &Raw<'_>| block.field("type").and_then(Raw::text).as_deref() == Some("tool_result");
+        let (results, others): (Vec<_>, Vec<_>) = content.into_iter().flat_map(Raw::items).partition(is_result);
+        for (at, block) in results.iter().filter_map(|block| block.object()).enumerate() {
+            // The holes of a record lead to one entry, so a record that becomes several has none.
+            let mut composer = Composer::new(if alone { &record.bytes } else { &[] });
+            self.result(&mut composer, &block, object);
+            let (members, holes) = composer.finish();
+            let own = format!("{uuid}.r{}", at + 1);
+            let records = [record.kept(holes)];
+            let new = New {
+                kind: "message",
+                id: if at == 0 { uuid } else { &own },
+                parent: if at == 0 { hang(parent.as_deref()) } else { Hang::Last },
+                timestamp: time.as_deref(),
+                members: &members,
+                records: if at == 0 { &records } else { &[] },
+                inert: false,
+            };
+            let entry = self.emitter.entry(&new)?;
+            self.emitter.point(uuid, &entry);
+        }
+        if others.is_empty() {
+            return Ok(());
+        }
+        let mut composer = Composer::new(&[]);
+        composer.object("message", |message| {
+            message.text("role", "user");
+            message.array("content", |parts| others.iter().for_each(|other| block::part(parts, *other)));
+            stamp(message, object);
+        });
+        let (members, _) = composer.finish();
+        let own = format!("{uuid}.u");
+        let new = New { kind: "message", id: &own, timestamp: time.as_deref(), members: &members, ..New::default() };
+        let entry = self.emitter.entry(&new)?;
+        self.emitter.point(uuid, &entry);
+        Ok(())
+    }
+
+    fn result(&mut self, composer: &mut Composer<'_>, block: &Object<'_>, object: &Object<'_>) {
+        let call = block.text("tool_use_id").unwrap_or_default();
+        let name = self.names.remove(&*call).unwrap_or_default();
+        composer.object("message", |message| {
+            message.text("role", "toolResult");
+            message.text("toolCallId", &call);
+            message.text("toolName", &name);
+            block::parts(message, block.field("content"));
+            message.flag("isError", block.field("is_error").and_then(Raw::flag).unwrap_or_default());
+            stamp(message, object);
+        });
+    }
+
+    /// Context that was injected. Only what a person typed while the agent was busy is a message.
+    fn attachment(&mut self, record: &Record<'_>, object: &Object<'_>, uuid: &str) -> Result<(), Error> {
+        let attachment = object.field("attachment").and_then(Raw::object);
+        let queued = attachment.filter(|attachment| attachment.text("type").as_deref() == Some("queued_command"));
+        let Some(prompt) = queued.and_then(|attachment| attachment.field("prompt")) else {
+            return self.other(record, object, uuid);
+        };
+        let mut composer = Composer::new(&record.bytes);
+        composer.object("message", |message| {
+            message.text("role", "user");
+            block::parts(message, Some(prompt));
+            stamp(message, object);
+        });
+        self.give("message", record, object, uuid, composer, false)
+    }
+
+    /// A line that has a place in the tree and no meaning in the conversation.
+    fn other(&mut self, record: &Record<'_>, object: &Object<'_>, uuid: &str) -> Result<(), Error> {
+        let mut composer = Composer::new(&record.bytes);
+        composer.text("customType", "ramus.origin");
+        composer.object("data", |data| data.text("op", "import"));
+        self.give("custom", record, object, uuid, composer, true)
+    }
+
+    fn give(
+        &mut self,
+        kind: &'static str,
+        record: &Record<'_>,
+        object: &Object<'_>,
+        uuid: &str,
+        composer: Composer<'_>,
+        inert: bool,
+    ) -> Result<(), Error> {
+        let (members, holes) = composer.finish();
+        let (parent, logical) = (object.text("parentUuid"), object.text("logicalParentUuid"));
+        let time = object.text("timestamp");
+        let records = [record.kept(holes)];
+        let new = New {
+            kind,
+            id: uuid,
+            parent: hang(parent.as_deref().or(logical.as_deref())),
+            timestamp: time.as_deref(),
+            members: &members,
+            records: &records,
+            inert,
+        };
+        self.emitter.entry(&new).map(drop)
+    }
+}
+
+fn hang(parent: Option<&str>) -> Hang<'_> {
+    parent.map_or(Hang::Root, Hang::From)
+}
+
+/// Writes when a message was said.
+fn stamp(message: &mut Composer<'_>, object: &Object<'_>) {
+    if let Some(millis) = object.text("timestamp").and_then(|text| time::parse(&text)) {
+        message.number("timestamp", millis);
+    }
+}
+
+/// The text of content, whatever its form.
+fn texts(content: Option<Raw<'_>>) -> String {
+    match content {
+        Some(text) if text.shape() == Shape::Text => text.text().unwrap_or_default().into_owned(),
+        Some(blocks) => {
+            let texts = blocks.items().filter_map(|block| block.field("text")?.text());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        None => String::new(),
+    }
+}
+
+/// Says whether a text is not what a person said to the model, but a command to the program or what it printed.
+fn is_command(text: &str) -> bool {
+    const TAGS: [&str; 7] = [
+        "<command-name>",
+        "<command-message>",
+        "<local-command-stdout>",
+        "<local-command-stderr>",
+        "<local-command-caveat>",
+        "<bash-input>",
+        "<bash-stdout>",
+    ];
+    TAGS.iter().any(|tag| text.trim_start().starts_with(tag))
+}

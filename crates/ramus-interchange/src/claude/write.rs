@@ -1,0 +1,423 @@
+//! Writing: entries into lines that Claude Code resumes.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use hashbrown::HashMap;
+use ramus_model::json::{Raw, quote};
+
+use super::{AGENT, VERSION};
+use crate::compose::Composer;
+use crate::emit::hash;
+use crate::error::Error;
+use crate::losses::Losses;
+use crate::mapping::{call_id, is_uuid, uuid_of};
+use crate::origin::{restore, with_members};
+use crate::passage::Passage;
+use crate::sink::Report;
+use crate::step::{self, Answer, Part, Step, What};
+
+/// The id of a written session: Claude Code insists on a UUID.
+pub(super) fn session_uuid(id: &str) -> String {
+    if is_uuid(id) { id.to_owned() } else { uuid_of(&["session", id]) }
+}
+
+/// Writes a passage.
+pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report, Error> {
+    let start = passage.start();
+    let mut writer = Writer {
+        out,
+        session: session_uuid(&start.id),
+        cwd: start.cwd.clone(),
+        version: start.version.clone().unwrap_or_else(|| VERSION.to_owned()),
+        written: HashMap::new(),
+        losses: Losses::default(),
+    };
+    passage.each(&mut |line| match Step::read(line) {
+        Some(step) => writer.step(&step),
+        None => Ok(()),
+    })?;
+    Ok(writer.losses.finish())
+}
+
+struct Writer<'w> {
+    out: &'w mut dyn Write,
+    session: String,
+    cwd: String,
+    version: String,
+    /// The lines that entries became, by their ids.
+    written: HashMap<String, Written>,
+    losses: Losses,
+}
+
+/// What an entry became.
+#[derive(Clone)]
+struct Written {
+    parent: Option<String>,
+    /// The ids of its lines; none when it became no line, and what hangs from it hangs from its parent.
+    uuids: Vec<String>,
+}
+
+impl Writer<'_> {
+    fn step(&mut self, step: &Step<'_>) -> Result<(), Error> {
+        self.losses.entry();
+        let uuids = match restore(step.raw, AGENT) {
+            Some(records) => self.restored(step, records)?,
+            None => self.fresh(step)?,
+        };
+        let parent = step.parent.as_deref().map(str::to_owned);
+        self.written.insert(step.id.clone().into_owned(), Written { parent, uuids });
+        Ok(())
+    }
+
+    /// The line that a new line must hang from so that it hangs where its entry does.
+    fn hangs_from(&self, step: &Step<'_>) -> Option<&str> {
+        let mut parent = step.parent.as_deref();
+        while let Some(written) = parent.and_then(|parent| self.written.get(parent)) {
+            if let Some(uuid) = written.uuids.last() {
+                return Some(uuid);
+            }
+            parent = written.parent.as_deref();
+        }
+        None
+    }
+
+    /// Writes lines as they were, in this session and in their place.
+    fn restored(&mut self, step: &Step<'_>, records: Vec<Vec<u8>>) -> Result<Vec<String>, Error> {
+        let mut uuids: Vec<String> = Vec::new();
+        let parent = self.hangs_from(step).map(str::to_owned);
+        for record in records {
+            let object = Raw::parse(&record).and_then(Raw::object);
+            let Some(object) = object else {
+                self.losses.lose("damaged lines");
+                continue;
+            };
+            let uuid = object.text("uuid").filter(|uuid| !uuid.is_empty());
+            let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
+            if object.text("sessionId").is_some_and(|session| session != self.session) {
+                changes.push(("sessionId", Some(quoted(&self.session))));
+            }
+            // The first line of an entry hangs where the entry does; the others hang together already. A line that only
+            // says what it follows has no parent at all.
+            if uuid.is_some() && uuids.is_empty() {
+                let name = if object.text("logicalParentUuid").is_some() { "logicalParentUuid" } else { "parentUuid" };
+                if object.text(name).as_deref() != parent.as_deref() {
+                    let value = parent.as_deref().map_or_else(|| b"null".to_vec(), quoted);
+                    changes.push((name, Some(value)));
+                }
+            }
+            uuids.extend(uuid.map(Cow::into_owned));
+            let changes: Vec<_> = changes.iter().map(|(name, value)| (*name, value.as_deref())).collect();
+            let changed = if changes.is_empty() { None } else { with_members(&record, &changes) };
+            self.line(changed.as_deref().unwrap_or(&record), true)?;
+        }
+        Ok(uuids)
+    }
+
+    fn line(&mut self, line: &[u8], original: bool) -> Result<(), Error> {
+        self.out.write_all(line)?;
+        self.out.write_all(b"\n")?;
+        self.losses.record(original);
+        Ok(())
+    }
+
+    /// Writes an entry that Claude Code has never seen.
+    fn fresh(&mut self, step: &Step<'_>) -> Result<Vec<String>, Error> {
+        let uuid = if is_uuid(&step.id) { step.id.clone().into_owned() } else { uuid_of(&[&self.session, &step.id]) };
+        match &step.what {
+            What::User(parts) => self.user(step, uuid, parts, Said::ByPerson),
+            What::Note(parts) => self.user(step, uuid, parts, Said::ByProgram),
+            What::Result(result) => self.result(step, uuid, result),
+            What::Answer(answer) => self.answer(step, uuid, answer),
+            What::Compaction { summary, first_kept, tokens } => {
+                self.compaction(step, uuid, *summary, first_kept.as_deref(), *tokens)
+            }
+            What::Title(title) => {
+                let mut composer = Composer::default();
+                composer.text("type", "custom-title");
+                composer.raw("customTitle", *title);
+                composer.text("sessionId", &self.session);
+                self.composed(composer)?;
+                Ok(Vec::new())
+            }
+            What::System => self.nothing("instructions: Claude Code has its own"),
+            What::Model { .. } => self.nothing("a change of model: each answer names its own"),
+            What::Records => self.nothing("records that only another agent understands"),
+            What::Other(kind) => {
+                let why = format!("entries of type {kind}");
+                self.nothing(&why)
+            }
+        }
+    }
+
+    fn nothing(&mut self, why: &str) -> Result<Vec<String>, Error> {
+        self.losses.lose(why);
+        Ok(Vec::new())
+    }
+
+    fn composed(&mut self, composer: Composer<'_>) -> Result<(), Error> {
+        let mut line = b"{".to_vec();
+        line.extend(composer.finish().0);
+        line.push(b'}');
+        self.line(&line, false)
+    }
+
+    /// Starts a line of the tree.
+    fn begin(&self, kind: &'static str, uuid: &str, parent: Option<&str>, step: &Step<'_>) -> Composer<'static> {
+        let mut composer = Composer::default();
+        match parent {
+            Some(parent) => composer.text("parentUuid", parent),
+            None => composer.null("parentUuid"),
+        }
+        composer.flag("isSidechain", false);
+        composer.text("type", kind);
+        composer.text("uuid", uuid);
+        composer.text("timestamp", &step.iso());
+        composer.text("userType", "external");
+        composer.text("cwd", &self.cwd);
+        composer.text("sessionId", &self.session);
+        composer.text("version", &self.version);
+        composer
+    }
+
+    fn user(&mut self, step: &Step<'_>, uuid: String, parts: &[Part<'_>], said: Said) -> Result<Vec<String>, Error> {
+        if !parts.iter().any(|part| matches!(part, Part::Image { .. }) || is_visible(part)) {
+            return self.nothing("messages without text");
+        }
+        let parent = self.hangs_from(step).map(str::to_owned);
+        let mut composer = self.begin("user", &uuid, parent.as_deref(), step);
+        if said == Said::ByProgram {
+            composer.flag("isMeta", true);
+        }
+        composer.object("message", |message| {
+            message.text("role", "user");
+            self.content(message, parts);
+        });
+        self.composed(composer)?;
+        Ok(vec![uuid])
+    }
+
+    /// Writes text and pictures as blocks.
+    fn content(&mut self, message: &mut Composer<'_>, parts: &[Part<'_>]) {
+        message.array("content", |blocks| {
+            for part in parts {
+                match part {
+                    Part::Text(text) if !text.is_blank() => blocks.object("", |block| {
+                        block.text("type", "text");
+                        block.raw("text", *text);
+                    }),
+                    Part::Image { mime, data } => image(blocks, *mime, *data),
+                    Part::Text(_) => {}
+                    _ => self.losses.lose("parts that are neither text nor a picture"),
+                }
+            }
+        });
+    }
+
+    fn result(&mut self, step: &Step<'_>, uuid: String, result: &step::Result<'_>) -> Result<Vec<String>, Error> {
+        let parent = self.hangs_from(step).map(str::to_owned);
+        let mut composer = self.begin("user", &uuid, parent.as_deref(), step);
+        composer.object("message", |message| {
+            message.text("role", "user");
+            message.array("content", |blocks| {
+                blocks.object("", |block| {
+                    block.text("tool_use_id", &call_id(&result.call));
+                    block.text("type", "tool_result");
+                    self.content(block, &result.parts);
+                    if result.is_error {
+                        block.flag("is_error", true);
+                    }
+                });
+            });
+        });
+        self.composed(composer)?;
+        Ok(vec![uuid])
+    }
+
+    /// Writes an answer, a line for each block, as Claude Code does.
+    fn answer(&mut self, step: &Step<'_>, uuid: String, answer: &Answer<'_>) -> Result<Vec<String>, Error> {
+        let is_own = answer.api == "anthropic-messages";
+        let mut uuids = Vec::new();
+        let mut parent = self.hangs_from(step).map(str::to_owned);
+        let written: Vec<_> = answer.parts.iter().filter(|part| self.is_written(part, is_own)).collect();
+        if written.is_empty() {
+            return self.nothing("answers without content");
+        }
+        let response = answer.response.as_deref().filter(|id| id.starts_with("msg_"));
+        let message_id =
+            response.map_or_else(|| format!("msg_{}", hash(&format!("{}:{}", self.session, step.id))), str::to_owned);
+        for (at, part) in written.into_iter().enumerate() {
+            let own = if at == 0 { uuid.clone() } else { uuid_of(&[&self.session, &step.id, &at.to_string()]) };
+            let mut composer = self.begin("assistant", &own, parent.as_deref(), step);
+            composer.object("message", |message| {
+                message.text("id", &message_id);
+                message.text("type", "message");
+                message.text("role", "assistant");
+                message.text("model", &answer.model);
+                message.array("content", |blocks| answer_block(blocks, part));
+                message.text("stop_reason", stop_reason(&answer.stop));
+                message.null("stop_sequence");
+                message.object("usage", |usage| {
+                    usage.number("input_tokens", answer.usage.input);
+                    usage.number("cache_creation_input_tokens", answer.usage.cache_write);
+                    usage.number("cache_read_input_tokens", answer.usage.cache_read);
+                    usage.number("output_tokens", answer.usage.output);
+                });
+            });
+            composer.number("apiBlockIndex", at);
+            self.composed(composer)?;
+            parent = Some(own.clone());
+            uuids.push(own);
+        }
+        Ok(uuids)
+    }
+
+    /// Says whether a part can be written. Thoughts are accepted only with a signature of the same kind of model.
+    fn is_written(&mut self, part: &Part<'_>, is_own: bool) -> bool {
+        match part {
+            Part::Text(text) => !text.is_blank(),
+            Part::Call { .. } => true,
+            Part::Thinking { signature: Some(_), .. } if is_own => true,
+            Part::Thinking { .. } => {
+                self.losses.lose("thoughts of a model that Claude cannot verify");
+                false
+            }
+            _ => {
+                self.losses.lose("parts of answers that are neither text, thought nor call");
+                false
+            }
+        }
+    }
+
+    /// Writes a summary: a line that announces it and says what is kept, and the summary itself.
+    fn compaction(
+        &mut self,
+        step: &Step<'_>,
+        uuid: String,
+        summary: Raw<'_>,
+        first_kept: Option<&str>,
+        tokens: u64,
+    ) -> Result<Vec<String>, Error> {
+        let behind = uuid_of(&[&self.session, &step.id, "summary"]);
+        let kept = self.kept(step, first_kept);
+        let mut composer = self.begin("system", &uuid, None, step);
+        match self.hangs_from(step) {
+            Some(parent) => composer.text("logicalParentUuid", parent),
+            None => composer.null("logicalParentUuid"),
+        }
+        composer.text("subtype", "compact_boundary");
+        composer.text("content", "Conversation compacted");
+        composer.flag("isMeta", false);
+        composer.text("level", "info");
+        composer.object("compactMetadata", |metadata| {
+            metadata.text("trigger", "manual");
+            metadata.number("preTokens", tokens);
+            if let (Some(head), Some(tail)) = (kept.first(), kept.last()) {
+                metadata.object("preservedSegment", |segment| {
+                    segment.text("headUuid", head);
+                    segment.text("anchorUuid", &behind);
+                    segment.text("tailUuid", tail);
+                });
+                metadata.object("preservedMessages", |messages| {
+                    messages.text("anchorUuid", &behind);
+                    for name in ["uuids", "allUuids"] {
+                        messages.array(name, |uuids| kept.iter().for_each(|uuid| uuids.text("", uuid)));
+                    }
+                });
+            }
+        });
+        self.composed(composer)?;
+        let mut composer = self.begin("user", &behind, Some(&uuid), step);
+        composer.flag("isVisibleInTranscriptOnly", true);
+        composer.flag("isCompactSummary", true);
+        composer.object("message", |message| {
+            message.text("role", "user");
+            message.raw("content", summary);
+        });
+        self.composed(composer)?;
+        Ok(vec![uuid, behind])
+    }
+
+    /// The lines that a compaction keeps, oldest first.
+    fn kept(&self, step: &Step<'_>, first_kept: Option<&str>) -> Vec<String> {
+        let mut kept = Vec::new();
+        let mut at = step.parent.as_deref();
+        while let Some((id, written)) = at.and_then(|id| Some((id, self.written.get(id)?))) {
+            kept.extend(written.uuids.iter().rev().cloned());
+            if Some(id) == first_kept {
+                kept.reverse();
+                return kept;
+            }
+            at = written.parent.as_deref();
+        }
+        Vec::new()
+    }
+}
+
+/// Who a line of the user is from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    ByPerson,
+    ByProgram,
+}
+
+fn is_visible(part: &Part<'_>) -> bool {
+    matches!(part, Part::Text(text) if !text.is_blank())
+}
+
+fn answer_block(blocks: &mut Composer<'_>, part: &Part<'_>) {
+    blocks.object("", |block| match part {
+        Part::Thinking { signature, redacted: true, .. } => {
+            block.text("type", "redacted_thinking");
+            if let Some(data) = signature {
+                block.raw("data", *data);
+            }
+        }
+        Part::Thinking { text, signature, .. } => {
+            block.text("type", "thinking");
+            block.raw("thinking", *text);
+            if let Some(signature) = signature {
+                block.raw("signature", *signature);
+            }
+        }
+        Part::Call { id, name, arguments } => {
+            block.text("type", "tool_use");
+            block.text("id", &call_id(&id.text().unwrap_or_default()));
+            block.raw("name", *name);
+            match arguments {
+                Some(arguments) => block.raw("input", *arguments),
+                None => block.object("input", |_| {}),
+            }
+        }
+        Part::Text(text) => {
+            block.text("type", "text");
+            block.raw("text", *text);
+        }
+        Part::Image { .. } | Part::Unknown => {}
+    });
+}
+
+fn image(blocks: &mut Composer<'_>, mime: Raw<'_>, data: Raw<'_>) {
+    blocks.object("", |block| {
+        block.text("type", "image");
+        block.object("source", |source| {
+            source.text("type", "base64");
+            source.raw("media_type", mime);
+            source.raw("data", data);
+        });
+    });
+}
+
+fn stop_reason(reason: &str) -> &'static str {
+    match reason {
+        "toolUse" => "tool_use",
+        "length" => "max_tokens",
+        _ => "end_turn",
+    }
+}
+
+fn quoted(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    quote(text, &mut out);
+    out
+}

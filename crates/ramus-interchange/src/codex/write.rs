@@ -1,0 +1,329 @@
+//! Writing: entries into a rollout that Codex resumes.
+
+use std::io::Write;
+
+use ramus_model::json::{Raw, quote};
+
+use super::{AGENT, VERSION, thread_uuid};
+use crate::arrange::arranged;
+use crate::compose::Composer;
+use crate::error::Error;
+use crate::losses::Losses;
+use crate::mapping::call_id;
+use crate::origin::{restore, with_members};
+use crate::passage::Passage;
+use crate::sink::{Report, Start};
+use crate::step::{self, Answer, Part, Step, What, plain};
+
+/// Writes a passage.
+pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report, Error> {
+    let start = passage.start();
+    let mut writer = Writer {
+        out,
+        start,
+        thread: thread_uuid(&start.id),
+        ordinal: None,
+        begun: false,
+        last: None,
+        losses: Losses::default(),
+    };
+    arranged(passage, AGENT, &mut |step| writer.step(step))?;
+    writer.begin()?;
+    Ok(writer.losses.finish())
+}
+
+struct Writer<'w> {
+    out: &'w mut dyn Write,
+    start: &'w Start,
+    thread: String,
+    /// The number of the next line, when lines have numbers.
+    ordinal: Option<u64>,
+    begun: bool,
+    /// The entry of the conversation that was written last.
+    last: Option<String>,
+    losses: Losses,
+}
+
+impl Writer<'_> {
+    fn step(&mut self, step: &Step<'_>) -> Result<(), Error> {
+        self.losses.entry();
+        if let Some(records) = restore(step.raw, AGENT) {
+            records.iter().try_for_each(|record| self.restored(record))?;
+        } else {
+            self.begin()?;
+            self.fresh(step)?;
+        }
+        self.follow(step);
+        Ok(())
+    }
+
+    /// Notices branches, which a rollout does not have.
+    fn follow(&mut self, step: &Step<'_>) {
+        let said = matches!(step.what, What::User(_) | What::Answer(_) | What::Result(_) | What::Compaction { .. });
+        if !said {
+            return;
+        }
+        let own = restore(step.raw, AGENT).is_some();
+        if !own && self.last.is_some() && step.parent.is_none() {
+            self.losses.lose("another root: a rollout is one path, and its messages follow the others");
+        }
+        self.last = Some(step.id.clone().into_owned());
+    }
+
+    /// Writes a line as it was, in this thread. What names the files it was spread over goes: this one stands alone.
+    fn restored(&mut self, record: &[u8]) -> Result<(), Error> {
+        let Some(line) = Raw::parse(record).and_then(Raw::object) else {
+            self.losses.lose("damaged lines");
+            return Ok(());
+        };
+        let payload = line.field("payload");
+        let is_meta = line.text("type").as_deref() == Some("session_meta");
+        if is_meta && !self.begun {
+            self.begun = true;
+            self.ordinal = line.field("ordinal").map(|_| 0);
+        } else {
+            self.begin()?;
+        }
+        let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
+        if let Some(payload) = payload.filter(|_| is_meta)
+            && let Some(payload) = self.meta(payload)
+        {
+            changes.push(("payload", Some(payload)));
+        }
+        if let Some(ordinal) = self.ordinal
+            && line.field("ordinal").is_some_and(|found| found.unsigned() != Some(ordinal))
+        {
+            changes.push(("ordinal", Some(ordinal.to_string().into_bytes())));
+        }
+        let changes: Vec<_> = changes.iter().map(|(name, value)| (*name, value.as_deref())).collect();
+        let changed = if changes.is_empty() { None } else { with_members(record, &changes) };
+        self.line(changed.as_deref().unwrap_or(record), true)
+    }
+
+    /// The description of the thread with another id and directory; none when nothing changes.
+    fn meta(&self, payload: Raw<'_>) -> Option<Vec<u8>> {
+        let object = payload.object()?;
+        let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
+        for (name, value) in [("id", &self.thread), ("session_id", &self.thread), ("cwd", &self.start.cwd)] {
+            if object.text(name).is_some_and(|found| found != value.as_str()) && !value.is_empty() {
+                changes.push((name, Some(quoted(value))));
+            }
+        }
+        for name in ["history_base", "forked_from_ordinal_exclusive", "subagent_history_start_ordinal"] {
+            if object.field(name).is_some() {
+                changes.push((name, None));
+            }
+        }
+        let changes: Vec<_> = changes.iter().map(|(name, value)| (*name, value.as_deref())).collect();
+        if changes.is_empty() { None } else { with_members(payload.bytes(), &changes) }
+    }
+
+    fn line(&mut self, line: &[u8], original: bool) -> Result<(), Error> {
+        self.ordinal = self.ordinal.map(|ordinal| ordinal + 1);
+        self.out.write_all(line)?;
+        self.out.write_all(b"\n")?;
+        self.losses.record(original);
+        Ok(())
+    }
+
+    /// Writes the first line, once.
+    fn begin(&mut self) -> Result<(), Error> {
+        if self.begun {
+            return Ok(());
+        }
+        self.begun = true;
+        let created = self.start.created.clone();
+        let mut composer = line("session_meta", &created, None);
+        composer.object("payload", |payload| {
+            payload.text("id", &self.thread);
+            payload.text("timestamp", &created);
+            payload.text("cwd", &self.start.cwd);
+            payload.text("originator", "codex_cli_rs");
+            payload.text("cli_version", VERSION);
+            payload.text("source", "cli");
+            payload.text("model_provider", "openai");
+        });
+        self.composed(composer)
+    }
+
+    fn composed(&mut self, composer: Composer<'_>) -> Result<(), Error> {
+        let mut line = b"{".to_vec();
+        line.extend(composer.finish().0);
+        line.push(b'}');
+        self.line(&line, false)
+    }
+
+    /// Writes an item of the conversation.
+    fn item(&mut self, step: &Step<'_>, fill: impl FnOnce(&mut Composer<'_>)) -> Result<(), Error> {
+        let mut composer = line("response_item", &step.iso(), self.ordinal);
+        composer.object("payload", fill);
+        self.composed(composer)
+    }
+
+    /// Writes what older versions show instead of items. Newer ones number their lines and show items.
+    fn event(&mut self, step: &Step<'_>, kind: &str, message: &str) -> Result<(), Error> {
+        if self.ordinal.is_some() {
+            return Ok(());
+        }
+        let mut composer = line("event_msg", &step.iso(), None);
+        composer.object("payload", |payload| {
+            payload.text("type", kind);
+            payload.text("message", message);
+        });
+        self.composed(composer)
+    }
+
+    fn fresh(&mut self, step: &Step<'_>) -> Result<(), Error> {
+        match &step.what {
+            What::User(parts) => {
+                self.message(step, "user", parts)?;
+                self.event(step, "user_message", &plain(parts))
+            }
+            What::Note(parts) => self.message(step, "user", parts),
+            What::Answer(answer) => self.answer(step, answer),
+            What::Result(result) => self.output(step, result),
+            What::Compaction { summary, .. } => self.compaction(step, *summary),
+            What::Title(_) => {
+                self.losses.lose("the title: Codex keeps titles in session_index.jsonl");
+                Ok(())
+            }
+            What::System => {
+                self.losses.lose("instructions: Codex has its own");
+                Ok(())
+            }
+            What::Model { .. } => {
+                self.losses.lose("a change of model: Codex goes on with the model it is set to");
+                Ok(())
+            }
+            What::Records => {
+                self.losses.lose("records that only another agent understands");
+                Ok(())
+            }
+            What::Other(kind) if kind.starts_with("ramus.") => Ok(()),
+            What::Other(kind) => {
+                self.losses.lose(format!("entries of type {kind}"));
+                Ok(())
+            }
+        }
+    }
+
+    fn message(&mut self, step: &Step<'_>, role: &str, parts: &[Part<'_>]) -> Result<(), Error> {
+        let said = if role == "assistant" { "output_text" } else { "input_text" };
+        let shown = parts.iter().filter(|part| matches!(part, Part::Text(_) | Part::Image { .. }));
+        if shown.clone().count() < parts.len() {
+            self.losses.lose("parts that are neither text nor a picture");
+        }
+        if shown.clone().count() == 0 {
+            self.losses.lose("messages without text");
+            return Ok(());
+        }
+        self.item(step, |payload| {
+            payload.text("type", "message");
+            payload.text("role", role);
+            payload.array("content", |content| shown.for_each(|part| piece(content, part, said)));
+        })
+    }
+
+    fn answer(&mut self, step: &Step<'_>, answer: &Answer<'_>) -> Result<(), Error> {
+        for part in &answer.parts {
+            match part {
+                Part::Text(text) if text.is_blank() => {}
+                Part::Text(text) => {
+                    self.message(step, "assistant", std::slice::from_ref(part))?;
+                    self.event(step, "agent_message", &text.text().unwrap_or_default())?;
+                }
+                Part::Call { id, name, arguments } => self.item(step, |payload| {
+                    payload.text("type", "function_call");
+                    payload.raw("name", *name);
+                    let spelled = arguments.map_or("{}".into(), |raw| String::from_utf8_lossy(raw.bytes()));
+                    payload.text("arguments", &spelled);
+                    payload.text("call_id", &call_id(&id.text().unwrap_or_default()));
+                })?,
+                Part::Thinking { signature, .. } => self.thought(step, *signature)?,
+                Part::Image { .. } | Part::Unknown => {
+                    self.losses.lose("parts of answers that are neither text, thought nor call");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a thought. Only one that OpenAI sealed can be sent back.
+    fn thought(&mut self, step: &Step<'_>, seal: Option<Raw<'_>>) -> Result<(), Error> {
+        let item = seal.and_then(Raw::text).map(|seal| seal.into_owned());
+        let is_item = |item: &Raw<'_>| item.field("type").and_then(Raw::text).as_deref() == Some("reasoning");
+        let Some(item) = item.as_deref().and_then(|item| Raw::parse(item.as_bytes())).filter(is_item) else {
+            self.losses.lose("thoughts of a model that Codex cannot verify");
+            return Ok(());
+        };
+        let mut composer = line("response_item", &step.iso(), self.ordinal);
+        composer.raw("payload", item);
+        self.composed(composer)
+    }
+
+    fn output(&mut self, step: &Step<'_>, result: &step::Result<'_>) -> Result<(), Error> {
+        let only_text = match result.parts.as_slice() {
+            [Part::Text(text)] => Some(*text),
+            _ => None,
+        };
+        self.item(step, |payload| {
+            payload.text("type", "function_call_output");
+            payload.text("call_id", &call_id(&result.call));
+            match only_text {
+                Some(text) => payload.raw("output", text),
+                None => payload.array("output", |output| {
+                    result.parts.iter().for_each(|part| piece(output, part, "input_text"));
+                }),
+            }
+        })
+    }
+
+    /// Writes a summary, and with it all that is left of what came before: itself.
+    fn compaction(&mut self, step: &Step<'_>, summary: Raw<'_>) -> Result<(), Error> {
+        let mut composer = line("compacted", &step.iso(), self.ordinal);
+        composer.object("payload", |payload| {
+            payload.raw("message", summary);
+            payload.array("replacement_history", |history| {
+                history.object("", |item| {
+                    item.text("type", "message");
+                    item.text("role", "user");
+                    item.array("content", |content| piece(content, &Part::Text(summary), "input_text"));
+                });
+            });
+        });
+        self.composed(composer)
+    }
+}
+
+/// Starts a line.
+fn line(kind: &'static str, time: &str, ordinal: Option<u64>) -> Composer<'static> {
+    let mut composer = Composer::default();
+    composer.text("timestamp", time);
+    if let Some(ordinal) = ordinal {
+        composer.number("ordinal", ordinal);
+    }
+    composer.text("type", kind);
+    composer
+}
+
+/// Writes text or a picture.
+fn piece(content: &mut Composer<'_>, part: &Part<'_>, said: &str) {
+    match part {
+        Part::Text(text) => content.object("", |piece| {
+            piece.text("type", said);
+            piece.raw("text", *text);
+        }),
+        Part::Image { mime, data } => content.object("", |piece| {
+            piece.text("type", "input_image");
+            let (mime, data) = (mime.text().unwrap_or_default(), data.text().unwrap_or_default());
+            piece.text("image_url", &format!("data:{mime};base64,{data}"));
+        }),
+        _ => {}
+    }
+}
+
+fn quoted(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    quote(text, &mut out);
+    out
+}

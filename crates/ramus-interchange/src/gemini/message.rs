@@ -1,0 +1,220 @@
+//! Messages of Gemini CLI into messages of the log.
+
+use ramus_model::json::{Object, Raw, Shape};
+use ramus_model::time;
+
+use crate::compose::Composer;
+use crate::mapping::Tokens;
+
+/// What a message is to the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speaker {
+    /// A person.
+    User,
+    /// A model.
+    Model,
+    /// Tools, speaking as the user.
+    Tools,
+    /// Nobody: context that is injected, or a notice that only a person sees.
+    Nobody,
+}
+
+impl Speaker {
+    pub(super) fn of(message: &Object<'_>) -> Self {
+        match &*message.text("type").unwrap_or_default() {
+            "gemini" => Self::Model,
+            "user" if answers(message).next().is_some() => Self::Tools,
+            "user" if is_injected(message) => Self::Nobody,
+            "user" => Self::User,
+            _ => Self::Nobody,
+        }
+    }
+}
+
+/// The outcomes of calls that a message brings.
+pub(super) fn answers<'a>(message: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
+    let parts = message.field("content").into_iter().flat_map(Raw::items);
+    parts.filter_map(|part| part.field("functionResponse")?.object())
+}
+
+/// Says whether Gemini CLI introduces itself and the project.
+fn is_injected(message: &Object<'_>) -> bool {
+    let content = message.field("content");
+    let first = content.into_iter().flat_map(Raw::items).find_map(|part| part.field("text")?.text());
+    let text = first.or_else(|| content.and_then(Raw::text)).unwrap_or_default();
+    text.trim_start().starts_with("<session_context>") || text.starts_with("This is the Gemini CLI. We are setting up")
+}
+
+/// Writes what a person said.
+pub(super) fn user(composer: &mut Composer<'_>, message: &Object<'_>) {
+    composer.object("message", |said| {
+        said.text("role", "user");
+        said.array("content", |parts| content(parts, message.field("content"), false));
+        stamp(said, message);
+    });
+}
+
+/// Writes what a model answered.
+pub(super) fn answer(composer: &mut Composer<'_>, message: &Object<'_>) {
+    let listed = calls(message).next().is_some();
+    composer.object("message", |said| {
+        said.text("role", "assistant");
+        said.array("content", |parts| {
+            message.field("thoughts").into_iter().flat_map(Raw::items).for_each(|item| thought(parts, item));
+            content(parts, message.field("content"), listed);
+            calls(message).for_each(|item| call(parts, &item));
+        });
+        said.text("api", "google-generative-ai");
+        said.text("provider", "google");
+        said.text("model", &message.text("model").unwrap_or_default());
+        tokens(message).compose(said);
+        said.text("stopReason", if call_ids(message).next().is_some() { "toolUse" } else { "stop" });
+        stamp(said, message);
+    });
+}
+
+/// The calls that an answer makes.
+pub(super) fn calls<'a>(message: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
+    message.field("toolCalls").into_iter().flat_map(Raw::items).filter_map(Raw::object)
+}
+
+/// The ids of the calls that an answer makes, whether it lists them or has them in its content.
+pub(super) fn call_ids<'a>(message: &Object<'a>) -> impl Iterator<Item = std::borrow::Cow<'a, str>> {
+    let parts = message.field("content").into_iter().flat_map(Raw::items);
+    let said = parts.filter_map(|part| part.field("functionCall")?.field("id")?.text());
+    let mut listed = calls(message).filter_map(|call| call.text("id")).peekable();
+    let said = if listed.peek().is_some() { None } else { Some(said) };
+    listed.chain(said.into_iter().flatten())
+}
+
+/// The text of a message, whatever its form.
+pub(super) fn text(message: &Object<'_>) -> String {
+    let content = message.field("content");
+    let one = content.and_then(Raw::text);
+    let several = content.into_iter().flat_map(Raw::items).filter_map(|part| part.field("text")?.text());
+    one.into_iter().chain(several).collect()
+}
+
+/// Writes the outcome of a call: `response` is what the tool gave back, `status` what Gemini CLI thinks of it.
+pub(super) fn result(
+    composer: &mut Composer<'_>,
+    id: &str,
+    name: &str,
+    response: Option<Raw<'_>>,
+    time: Option<i64>,
+    failed: bool,
+) {
+    let error = response.and_then(|response| response.field("error"));
+    composer.object("message", |said| {
+        said.text("role", "toolResult");
+        said.text("toolCallId", id);
+        said.text("toolName", name);
+        said.array("content", |parts| {
+            let output = response.and_then(|response| response.field("output")).or(error).or(response);
+            match output {
+                Some(text) if text.shape() == Shape::Text => text_part(parts, text),
+                Some(other) => parts.object("", |part| {
+                    part.text("type", "text");
+                    part.text("text", &String::from_utf8_lossy(other.bytes()));
+                }),
+                None => {}
+            }
+        });
+        said.flag("isError", failed || error.is_some());
+        if let Some(millis) = time {
+            said.number("timestamp", millis);
+        }
+    });
+}
+
+/// Writes content. Calls in it are left out when the message lists them, too.
+fn content(parts: &mut Composer<'_>, content: Option<Raw<'_>>, listed: bool) {
+    match content {
+        Some(text) if text.shape() == Shape::Text && text.bytes().len() > 2 => text_part(parts, text),
+        Some(items) => {
+            let is_call = |item: &Raw<'_>| item.field("functionCall").is_some();
+            items.items().filter(|item| !(listed && is_call(item))).for_each(|item| part(parts, item));
+        }
+        None => {}
+    }
+}
+
+fn part(parts: &mut Composer<'_>, item: Raw<'_>) {
+    if item.shape() == Shape::Text {
+        return text_part(parts, item);
+    }
+    let text = item.field("text").filter(|text| text.shape() == Shape::Text);
+    if let Some(function) = item.field("functionCall").and_then(Raw::object) {
+        return call(parts, &function);
+    }
+    let inline = item.field("inlineData");
+    let picture = inline.and_then(|inline| Some((inline.field("data")?, inline.field("mimeType")?)));
+    match (text, picture) {
+        (Some(text), _) => text_part(parts, text),
+        (None, Some((data, mime))) if [data, mime].iter().all(|raw| raw.shape() == Shape::Text) => {
+            parts.object("", |part| {
+                part.text("type", "image");
+                part.raw("data", data);
+                part.raw("mimeType", mime);
+            });
+        }
+        _ => parts.raw("", item),
+    }
+}
+
+fn text_part(parts: &mut Composer<'_>, text: Raw<'_>) {
+    parts.object("", |part| {
+        part.text("type", "text");
+        part.raw("text", text);
+    });
+}
+
+fn thought(parts: &mut Composer<'_>, item: Raw<'_>) {
+    let subject = item.field("subject").and_then(Raw::text).filter(|subject| !subject.is_empty());
+    let description = item.field("description").filter(|text| text.shape() == Shape::Text);
+    parts.object("", |part| {
+        part.text("type", "thinking");
+        match (subject, description) {
+            (None, Some(text)) => part.raw("thinking", text),
+            (subject, text) => {
+                let text = text.and_then(Raw::text).unwrap_or_default();
+                part.text("thinking", &format!("**{}**\n\n{text}", subject.unwrap_or_default()));
+            }
+        }
+    });
+}
+
+fn call(parts: &mut Composer<'_>, call: &Object<'_>) {
+    parts.object("", |part| {
+        part.text("type", "toolCall");
+        part.text("id", &call.text("id").unwrap_or_default());
+        part.text("name", &call.text("name").unwrap_or_default());
+        match call.field("args").filter(|args| args.shape() == Shape::Object) {
+            Some(args) => part.raw("arguments", args),
+            None => part.object("arguments", |_| {}),
+        }
+    });
+}
+
+/// Counts of Gemini: cached tokens are part of the input, thoughts are not part of the output.
+fn tokens(message: &Object<'_>) -> Tokens {
+    let usage = message.field("tokens").and_then(Raw::object).unwrap_or_default();
+    let count = |name: &str| usage.field(name).and_then(Raw::unsigned).unwrap_or_default();
+    Tokens {
+        input: count("input").saturating_sub(count("cached")),
+        output: count("output").saturating_add(count("thoughts")),
+        cache_read: count("cached"),
+        total: count("total"),
+        ..Tokens::default()
+    }
+}
+
+pub(super) fn millis(message: &Object<'_>) -> Option<i64> {
+    message.text("timestamp").and_then(|text| time::parse(&text))
+}
+
+fn stamp(said: &mut Composer<'_>, message: &Object<'_>) {
+    if let Some(millis) = millis(message) {
+        said.number("timestamp", millis);
+    }
+}

@@ -1,0 +1,74 @@
+//! The database of goose, versions 13 to 16: a row for each session and each message.
+
+use std::path::Path;
+
+use ramus_model::json::Raw;
+
+use super::AGENT;
+use super::read::session;
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::sink::{Report, Sink};
+use crate::sqlite::{self, json, member, value};
+
+/// Reads every session of a store.
+pub(super) fn read(path: &Path, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
+    let connection = sqlite::open(path)?;
+    if !sqlite::has_table(&connection, "sessions")? || !sqlite::has_table(&connection, "messages")? {
+        return Err(Error::NotThisFormat {
+            agent: AGENT,
+            why: "the database has no tables sessions and messages".into(),
+        });
+    }
+    let mut report = Report::default();
+    let mut sessions = connection.prepare("SELECT * FROM sessions ORDER BY id")?;
+    let columns: Vec<String> = sessions.column_names().map(str::to_owned).collect();
+    let mut messages = connection.prepare(
+        "SELECT id, message_id, role, content_json, created_timestamp, metadata_json FROM messages \
+         WHERE session_id = ?1 ORDER BY id",
+    )?;
+    let mut rows = sessions.query([])?;
+    while let Some(row) = rows.next()? {
+        let mut info = b"{".to_vec();
+        let mut id = String::new();
+        for (at, column) in columns.iter().enumerate() {
+            // What the export has as an object, the table has as its text.
+            let is_json = column.ends_with("_json") || column == "extension_data";
+            let name = column.strip_suffix("_json").unwrap_or(column);
+            let object = if is_json { json(row, at, limits)? } else { None };
+            let written = match object {
+                Some(object) => object,
+                None => value(row, at, limits)?,
+            };
+            if column == "id" {
+                id = Raw::parse(&written).and_then(Raw::text).unwrap_or_default().into_owned();
+            }
+            member(&mut info, name, &written);
+        }
+        info.push(b'}');
+        let Some(info) = Raw::parse(&info) else { continue };
+        let mut list = messages.query([&id])?;
+        let mut next = || -> Result<Option<Vec<u8>>, Error> {
+            let Some(row) = list.next()? else { return Ok(None) };
+            let mut message = b"{".to_vec();
+            let named = value(row, 1, limits)?;
+            let number = value(row, 0, limits)?;
+            let fallback = format!("\"row-{}\"", String::from_utf8_lossy(&number));
+            member(&mut message, "id", if named == b"null" { fallback.as_bytes() } else { &named });
+            member(&mut message, "role", &value(row, 2, limits)?);
+            member(&mut message, "created", &value(row, 4, limits)?);
+            let content = match json(row, 3, limits)? {
+                Some(content) => content,
+                None => value(row, 3, limits)?,
+            };
+            member(&mut message, "content", &content);
+            if let Some(metadata) = json(row, 5, limits)? {
+                member(&mut message, "metadata", &metadata);
+            }
+            message.push(b'}');
+            Ok(Some(message))
+        };
+        report.add(session(info, &mut next, sink)?);
+    }
+    Ok(report)
+}

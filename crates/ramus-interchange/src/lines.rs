@@ -1,0 +1,241 @@
+//! Lines of any reader, one at a time, none longer than the limit.
+
+use std::io::{self, Read};
+
+use crate::error::Error;
+use crate::limits::{Limits, RATIO_FROM};
+
+const CHUNK: usize = 1 << 18;
+
+/// The four bytes that a zstd frame starts with.
+pub(crate) const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// A line without its newline.
+pub(crate) struct Line<'a> {
+    /// Its number, from 1. Blank lines count.
+    pub(crate) number: u64,
+    /// Its bytes; none when it was too long to hold.
+    pub(crate) bytes: Option<&'a [u8]>,
+}
+
+/// Cuts what a reader gives into lines.
+pub(crate) struct Lines<R> {
+    reader: R,
+    limits: Limits,
+    buffer: Vec<u8>,
+    /// The part of the buffer that was not handed out yet.
+    start: usize,
+    filled: usize,
+    number: u64,
+    ended: bool,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(reader: R, limits: Limits) -> Self {
+        Self { reader, limits, buffer: Vec::new(), start: 0, filled: 0, number: 0, ended: false }
+    }
+
+    /// Returns the next line that is not blank.
+    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, Error> {
+        loop {
+            let Some(end) = self.find_end()? else { return Ok(None) };
+            self.number += 1;
+            if self.number > self.limits.records {
+                return Err(Error::Limit(format!("the source has more than {} lines", self.limits.records)));
+            }
+            let End::At(start, end) = end else { return Ok(Some(Line { number: self.number, bytes: None })) };
+            if !self.slice(start, end).iter().all(u8::is_ascii_whitespace) {
+                return Ok(Some(Line { number: self.number, bytes: Some(trimmed(self.slice(start, end))) }));
+            }
+        }
+    }
+
+    fn slice(&self, start: usize, end: usize) -> &[u8] {
+        self.buffer.get(start..end).unwrap_or_default()
+    }
+
+    /// Finds where the next line ends, reading on as long as it does not, and steps behind it.
+    fn find_end(&mut self) -> Result<Option<End>, Error> {
+        let mut searched = self.start;
+        loop {
+            if let Some(found) = memchr::memchr(b'\n', self.slice(searched, self.filled)) {
+                let (start, end) = (self.start, searched + found);
+                self.start = end + 1;
+                return Ok(Some(End::At(start, end)));
+            }
+            if self.ended {
+                let (start, end) = (self.start, self.filled);
+                self.start = end;
+                return Ok((start < end).then_some(End::At(start, end)));
+            }
+            if self.filled - self.start > self.limits.line {
+                return self.pass_over().map(Some);
+            }
+            self.buffer.copy_within(self.start..self.filled, 0);
+            self.filled -= self.start;
+            self.start = 0;
+            searched = self.filled;
+            self.fill()?;
+        }
+    }
+
+    /// Reads to the end of a line that is too long, keeping nothing of it.
+    fn pass_over(&mut self) -> Result<End, Error> {
+        (self.start, self.filled) = (0, 0);
+        self.buffer.truncate(CHUNK);
+        loop {
+            self.filled = 0;
+            self.fill()?;
+            if let Some(found) = memchr::memchr(b'\n', self.slice(0, self.filled)) {
+                self.start = found + 1;
+                return Ok(End::TooLong);
+            }
+            if self.ended {
+                self.start = self.filled;
+                return Ok(End::TooLong);
+            }
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        if self.buffer.len() < self.filled + CHUNK {
+            self.buffer.resize((self.filled + CHUNK).max(self.filled * 2), 0);
+        }
+        loop {
+            match self.reader.read(self.buffer.get_mut(self.filled..).unwrap_or_default()) {
+                Ok(0) => self.ended = true,
+                Ok(read) => self.filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            return Ok(());
+        }
+    }
+}
+
+enum End {
+    At(usize, usize),
+    TooLong,
+}
+
+/// A line without a byte order mark and a carriage return, which are no part of a record.
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    bytes.strip_suffix(b"\r").unwrap_or(bytes)
+}
+
+/// Reads a whole document, which must fit into the limit of a line.
+pub(crate) fn document(reader: impl Read, limits: Limits) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    reader.take(limits.line as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > limits.line {
+        return Err(Error::Limit(format!("the document is larger than {} MiB", limits.line >> 20)));
+    }
+    Ok(compact(&bytes))
+}
+
+/// A document without the whitespace between its tokens: most are printed for people, and entries are not.
+fn compact(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let (mut in_text, mut escaped) = (false, false);
+    for byte in bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) {
+        if in_text || !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
+            out.push(*byte);
+        }
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Reads a file that may be compressed with zstd, within the limits on expansion.
+pub(crate) fn expanded<'r>(mut reader: Box<dyn Read + 'r>, limits: Limits) -> Result<Box<dyn Read + 'r>, Error> {
+    let mut front = [0; 4];
+    let mut filled = 0;
+    while let Some(rest) = front.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match reader.read(rest)? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    let whole = io::Cursor::new(front.get(..filled).unwrap_or_default().to_vec()).chain(reader);
+    if filled < front.len() || front != ZSTD {
+        return Ok(Box::new(whole));
+    }
+    let counted = Counted { reader: whole, read: std::rc::Rc::default() };
+    let read = counted.read.clone();
+    let decoder = ruzstd::decoding::StreamingDecoder::new(counted).map_err(io::Error::other)?;
+    Ok(Box::new(Expanding { decoder, read, given: 0, limits }))
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    reader: R,
+    read: std::rc::Rc<std::cell::Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.read.set(self.read.get() + read as u64);
+        Ok(read)
+    }
+}
+
+/// Ends with an error when much comes out of little.
+struct Expanding<D> {
+    decoder: D,
+    read: std::rc::Rc<std::cell::Cell<u64>>,
+    given: u64,
+    limits: Limits,
+}
+
+impl<D: Read> Read for Expanding<D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let given = self.decoder.read(buffer)?;
+        self.given += given as u64;
+        let is_bomb = self.given > RATIO_FROM && self.given / self.read.get().max(1) > self.limits.ratio;
+        if is_bomb || self.given > self.limits.expanded {
+            let why = format!("the compressed file expands to more than {} MiB", (self.given - given as u64) >> 20);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(given)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(bytes: &[u8], line: usize) -> Vec<(u64, Option<Vec<u8>>)> {
+        let mut lines = Lines::new(bytes, Limits { line, ..Limits::default() });
+        let mut found = Vec::new();
+        while let Ok(Some(line)) = lines.next() {
+            found.push((line.number, line.bytes.map(<[u8]>::to_vec)));
+        }
+        found
+    }
+
+    #[test]
+    fn lines_are_cut_whatever_ends_them() {
+        let lines = all(b"\xef\xbb\xbfone\r\n\n  \ntwo\nthree", 1 << 20);
+        let text = |line: &(u64, Option<Vec<u8>>)| (line.0, String::from_utf8(line.1.clone().unwrap()).unwrap());
+        let seen: Vec<_> = lines.iter().map(text).collect();
+        assert_eq!(seen, [(1, "one".into()), (4, "two".into()), (5, "three".into())]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_passed_over() {
+        let mut bytes = b"a\n".to_vec();
+        bytes.extend(vec![b'x'; 3 * CHUNK]);
+        bytes.extend(b"\nb\n");
+        bytes.extend(vec![b'y'; 3 * CHUNK]);
+        let seen: Vec<_> =
+            all(&bytes, CHUNK).into_iter().map(|(number, bytes)| (number, bytes.map(|b| b.len()))).collect();
+        assert_eq!(seen, [(1, Some(1)), (2, None), (3, Some(1)), (4, None)]);
+    }
+}

@@ -1,0 +1,497 @@
+//! Writing: a document that `opencode import` takes.
+
+use std::io::Write;
+
+use hashbrown::HashMap;
+use ramus_model::json::{Raw, quote};
+use ramus_model::time;
+use sha2::{Digest as _, Sha256};
+
+use super::{AGENT, VERSION};
+use crate::compose::Composer;
+use crate::error::Error;
+use crate::losses::Losses;
+use crate::mapping::call_id;
+use crate::origin::{restore, with_members};
+use crate::passage::Passage;
+use crate::sink::{Report, Start};
+use crate::step::{Answer, Part, Step, What, plain};
+
+/// The id of a written session: opencode insists on its prefix.
+pub(super) fn session_id(id: &str) -> String {
+    match id.starts_with("ses_") {
+        true => id.to_owned(),
+        false => format!("ses_{}", letters(&[id], 26)),
+    }
+}
+
+/// Writes a passage.
+pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report, Error> {
+    let mut model = None;
+    passage.each(&mut |line| {
+        if model.is_none()
+            && let Some(Step { what: What::Answer(answer), .. }) = Step::read(line)
+        {
+            model = Some((answer.provider.into_owned(), answer.model.into_owned()));
+        }
+        Ok(())
+    })?;
+    let start = passage.start();
+    let mut writer = Writer {
+        out,
+        start,
+        session: session_id(&start.id),
+        model: model.unwrap_or_else(|| ("unknown".into(), "unknown".into())),
+        messages: HashMap::new(),
+        asked: None,
+        clock: time::parse(&start.created).unwrap_or_default(),
+        count: 0,
+        info: None,
+        title: start.title.clone(),
+        begun: false,
+        answer: None,
+        losses: Losses::default(),
+    };
+    passage.each(&mut |line| match Step::read(line) {
+        Some(step) => writer.step(&step),
+        None => Ok(()),
+    })?;
+    writer.finish()
+}
+
+struct Writer<'w> {
+    out: &'w mut dyn Write,
+    start: &'w Start,
+    session: String,
+    /// The model of messages that name none.
+    model: (String, String),
+    /// The messages that entries became.
+    messages: HashMap<String, String>,
+    /// The last thing a person said, which answers refer to.
+    asked: Option<String>,
+    /// Messages are ordered by their time, so it never goes back.
+    clock: i64,
+    count: u64,
+    /// What was known about the session where it came from.
+    info: Option<Vec<u8>>,
+    title: Option<String>,
+    begun: bool,
+    answer: Option<Waiting>,
+    losses: Losses,
+}
+
+/// An answer with calls, which waits for what they give: both are one message.
+struct Waiting {
+    line: Vec<u8>,
+    results: Vec<Vec<u8>>,
+}
+
+impl Writer<'_> {
+    fn step(&mut self, step: &Step<'_>) -> Result<(), Error> {
+        self.losses.entry();
+        if let Some(records) = restore(step.raw, AGENT) {
+            self.settle()?;
+            return records.iter().try_for_each(|record| self.restored(step, record));
+        }
+        match &step.what {
+            What::Result(_) => match &mut self.answer {
+                Some(waiting) => waiting.results.push(step.raw.bytes().to_vec()),
+                None => self.losses.lose("results without a call"),
+            },
+            What::Answer(_) => {
+                self.settle()?;
+                self.answer = Some(Waiting { line: step.raw.bytes().to_vec(), results: Vec::new() });
+            }
+            What::Other(kind) if kind.starts_with("ramus.") => {}
+            What::Records => self.losses.lose("records that only another agent understands"),
+            What::Title(title) => self.title = title.text().map(|title| title.into_owned()),
+            What::User(parts) | What::Note(parts) => {
+                self.settle()?;
+                self.user(step, parts)?;
+            }
+            What::Compaction { summary, first_kept, .. } => {
+                self.settle()?;
+                self.compaction(step, *summary, first_kept.as_deref())?;
+            }
+            What::System => self.losses.lose("instructions: opencode has its own"),
+            What::Model { provider, model } => {
+                self.model = (provider.clone().into_owned(), model.clone().into_owned());
+            }
+            What::Other(kind) => self.losses.lose(format!("entries of type {kind}")),
+        }
+        Ok(())
+    }
+
+    /// Writes a message as it was, in this session.
+    fn restored(&mut self, step: &Step<'_>, record: &[u8]) -> Result<(), Error> {
+        let Some(object) = Raw::parse(record).and_then(Raw::object) else {
+            self.losses.lose("damaged messages");
+            return Ok(());
+        };
+        let Some(info) = object.field("info") else {
+            if self.info.is_none() && object.field("slug").is_some() {
+                self.info = Some(record.to_vec());
+                self.losses.record(true);
+            }
+            return Ok(());
+        };
+        let id = info.field("id").and_then(Raw::text).unwrap_or_default().into_owned();
+        if info.field("role").and_then(Raw::text).as_deref() == Some("user") {
+            self.asked = Some(id.clone());
+        }
+        self.messages.insert(step.id.clone().into_owned(), id);
+        let moved = info.field("sessionID").and_then(Raw::text).is_some_and(|session| session != self.session);
+        let changed = if moved { self.moved(record) } else { None };
+        self.message(changed.as_deref().unwrap_or(record), true)
+    }
+
+    /// A message with the session it is in now.
+    fn moved(&self, record: &[u8]) -> Option<Vec<u8>> {
+        let session = quoted(&self.session);
+        let change = |raw: Raw<'_>| with_members(raw.bytes(), &[("sessionID", Some(&session))]);
+        let object = Raw::parse(record)?.object()?;
+        let info = change(object.field("info")?)?;
+        let parts: Vec<_> = object.field("parts")?.items().filter_map(change).collect();
+        let mut list = b"[".to_vec();
+        list.extend(parts.join(&b','));
+        list.push(b']');
+        with_members(record, &[("info", Some(&info)), ("parts", Some(&list))])
+    }
+
+    fn message(&mut self, message: &[u8], original: bool) -> Result<(), Error> {
+        let front: &[u8] = if self.begun { b",\n" } else { b"{\"messages\":[\n" };
+        self.begun = true;
+        self.out.write_all(front)?;
+        self.out.write_all(message)?;
+        self.losses.record(original);
+        Ok(())
+    }
+
+    /// Makes an id that comes behind all before it.
+    fn id(&mut self, prefix: &str, step: &Step<'_>) -> String {
+        self.clock = self.clock.max(step.millis());
+        self.count += 1;
+        let ascending = (self.clock as u64).wrapping_mul(0x1000).wrapping_add(self.count & 0xfff) & 0xffff_ffff_ffff;
+        let name = letters(&[&self.session, &step.id, &self.count.to_string()], 14);
+        format!("{prefix}_{ascending:012x}{name}")
+    }
+
+    /// Writes a message: what is known about it, and its parts.
+    fn fresh(
+        &mut self,
+        step: &Step<'_>,
+        role: &str,
+        facts: impl FnOnce(&mut Composer<'_>),
+        parts: Vec<Composer<'static>>,
+    ) -> Result<String, Error> {
+        let id = self.id("msg", step);
+        let mut composer = Composer::default();
+        composer.object("info", |info| {
+            info.text("id", &id);
+            info.text("sessionID", &self.session);
+            info.text("role", role);
+            facts(info);
+        });
+        let mut message = b"{".to_vec();
+        message.extend(composer.finish().0);
+        message.extend_from_slice(b",\"parts\":[");
+        for (at, part) in parts.into_iter().enumerate() {
+            if at > 0 {
+                message.push(b',');
+            }
+            let mut front = Composer::default();
+            front.text("id", &self.id("prt", step));
+            front.text("messageID", &id);
+            front.text("sessionID", &self.session);
+            message.push(b'{');
+            message.extend(front.finish().0);
+            message.push(b',');
+            message.extend(part.finish().0);
+            message.push(b'}');
+        }
+        message.extend_from_slice(b"]}");
+        self.messages.insert(step.id.clone().into_owned(), id.clone());
+        self.message(&message, false)?;
+        Ok(id)
+    }
+
+    fn user(&mut self, step: &Step<'_>, said: &[Part<'_>]) -> Result<(), Error> {
+        let parts: Vec<_> = said.iter().filter_map(part).collect();
+        if parts.len() < said.len() {
+            self.losses.lose("parts that are neither text nor a picture");
+        }
+        let id = self.asking(step, parts)?;
+        self.asked = Some(id);
+        Ok(())
+    }
+
+    fn asking(&mut self, step: &Step<'_>, parts: Vec<Composer<'static>>) -> Result<String, Error> {
+        let (provider, model) = self.model.clone();
+        let created = self.clock.max(step.millis());
+        let facts = |info: &mut Composer<'_>| {
+            info.object("time", |time| time.number("created", created));
+            info.text("agent", "build");
+            info.object("model", |name| {
+                name.text("providerID", &provider);
+                name.text("modelID", &model);
+            });
+        };
+        self.fresh(step, "user", facts, parts)
+    }
+
+    /// Writes the answer that waits, with what its calls gave.
+    fn settle(&mut self) -> Result<(), Error> {
+        let Some(Waiting { line, results }) = self.answer.take() else { return Ok(()) };
+        let Some(step) = Step::read(&line) else { return Ok(()) };
+        let What::Answer(answer) = &step.what else { return Ok(()) };
+        let results: Vec<_> = results.iter().filter_map(|line| Step::read(line)).collect();
+        self.model = (answer.provider.clone().into_owned(), answer.model.clone().into_owned());
+        let mut parts = Vec::new();
+        for said in &answer.parts {
+            match said {
+                Part::Thinking { redacted: true, .. } | Part::Unknown => {
+                    self.losses.lose("parts of answers that are neither text, thought nor call");
+                }
+                Part::Thinking { text, .. } => parts.push(thought(*text, step.millis())),
+                Part::Call { id, name, arguments } => {
+                    let id = id.text().unwrap_or_default();
+                    let found =
+                        results.iter().find(|step| matches!(&step.what, What::Result(result) if result.call == id));
+                    parts.push(tool(&id, *name, *arguments, found, step.millis()));
+                }
+                Part::Text(text) if text.is_blank() => {}
+                other => parts.extend(part(other)),
+            }
+        }
+        self.answering(&step, answer, false, parts)
+    }
+
+    fn answering(
+        &mut self,
+        step: &Step<'_>,
+        answer: &Answer<'_>,
+        summary: bool,
+        parts: Vec<Composer<'static>>,
+    ) -> Result<(), Error> {
+        let asked = match self.asked.clone() {
+            Some(asked) => asked,
+            // An answer answers something.
+            None => self.asking(step, Vec::new())?,
+        };
+        let created = self.clock.max(step.millis());
+        let cwd = self.start.cwd.clone();
+        let usage = answer.usage;
+        let facts = |info: &mut Composer<'_>| {
+            info.object("time", |time| {
+                time.number("created", created);
+                time.number("completed", created);
+            });
+            info.text("parentID", &asked);
+            info.text("modelID", &answer.model);
+            info.text("providerID", &answer.provider);
+            info.text("mode", "build");
+            info.text("agent", "build");
+            info.object("path", |path| {
+                path.text("cwd", &cwd);
+                path.text("root", &cwd);
+            });
+            if summary {
+                info.flag("summary", true);
+            }
+            info.number("cost", usage.cost_micros.unwrap_or_default() as f64 / 1e6);
+            info.object("tokens", |tokens| {
+                tokens.number("input", usage.input);
+                tokens.number("output", usage.output);
+                tokens.number("reasoning", 0);
+                tokens.object("cache", |cache| {
+                    cache.number("read", usage.cache_read);
+                    cache.number("write", usage.cache_write);
+                });
+            });
+            info.text("finish", finish(&answer.stop));
+        };
+        self.fresh(step, "assistant", facts, parts).map(drop)
+    }
+
+    /// Writes a summary: a message that asks for it, and the answer that it is.
+    fn compaction(&mut self, step: &Step<'_>, summary: Raw<'_>, first_kept: Option<&str>) -> Result<(), Error> {
+        let tail = first_kept.and_then(|kept| self.messages.get(kept)).cloned();
+        let mut marker = Composer::default();
+        marker.text("type", "compaction");
+        marker.flag("auto", false);
+        if let Some(tail) = &tail {
+            marker.text("tail_start_id", tail);
+        }
+        let asked = self.asking(step, vec![marker])?;
+        let before = self.asked.replace(asked.clone());
+        let answer =
+            Answer { provider: self.model.0.clone().into(), model: self.model.1.clone().into(), ..Answer::default() };
+        self.answering(step, &answer, true, part(&Part::Text(summary)).into_iter().collect())?;
+        self.messages.insert(step.id.clone().into_owned(), asked);
+        self.asked = before;
+        Ok(())
+    }
+
+    /// Ends the document with what is known about the session.
+    fn finish(mut self) -> Result<Report, Error> {
+        self.settle()?;
+        if !self.begun {
+            self.out.write_all(b"{\"messages\":[\n")?;
+        }
+        self.out.write_all(b"\n],\n\"info\":")?;
+        let info = self.info.take().and_then(|info| self.known(&info)).unwrap_or_else(|| self.new_info());
+        self.out.write_all(&info)?;
+        self.out.write_all(b"}\n")?;
+        Ok(self.losses.finish())
+    }
+
+    /// What was known, with the id and directory of now.
+    fn known(&self, info: &[u8]) -> Option<Vec<u8>> {
+        let object = Raw::parse(info)?.object()?;
+        let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
+        for (name, value) in
+            [("id", Some(&self.session)), ("directory", Some(&self.start.cwd)), ("title", self.title.as_ref())]
+        {
+            if let Some(value) = value.filter(|value| object.text(name).as_deref() != Some(value)) {
+                changes.push((name, Some(quoted(value))));
+            }
+        }
+        let changes: Vec<_> = changes.iter().map(|(name, value)| (*name, value.as_deref())).collect();
+        with_members(info, &changes)
+    }
+
+    fn new_info(&self) -> Vec<u8> {
+        let created = time::parse(&self.start.created).unwrap_or_default();
+        let mut composer = Composer::default();
+        composer.text("id", &self.session);
+        composer.text("slug", "imported-session");
+        composer.text("projectID", "global");
+        composer.text("directory", &self.start.cwd);
+        composer.text("title", self.title.as_deref().unwrap_or("Imported session"));
+        composer.text("version", self.start.version.as_deref().unwrap_or(VERSION));
+        composer.object("time", |time| {
+            time.number("created", created);
+            time.number("updated", self.clock.max(created));
+        });
+        let mut info = b"{".to_vec();
+        info.extend(composer.finish().0);
+        info.push(b'}');
+        info
+    }
+}
+
+/// A part that is text or a picture.
+fn part(part: &Part<'_>) -> Option<Composer<'static>> {
+    let mut composer = Composer::default();
+    match part {
+        Part::Text(text) => {
+            composer.text("type", "text");
+            composer.raw("text", *text);
+        }
+        Part::Image { mime, data } => {
+            let (mime, data) = (mime.text()?, data.text()?);
+            composer.text("type", "file");
+            composer.text("mime", &mime);
+            composer.text("url", &format!("data:{mime};base64,{data}"));
+        }
+        _ => return None,
+    }
+    Some(composer)
+}
+
+fn thought(text: Raw<'_>, millis: i64) -> Composer<'static> {
+    let mut composer = Composer::default();
+    composer.text("type", "reasoning");
+    composer.raw("text", text);
+    composer.object("time", |time| {
+        time.number("start", millis);
+        time.number("end", millis);
+    });
+    composer
+}
+
+/// A call with its outcome. One without is what opencode makes of a call that was interrupted.
+fn tool(
+    id: &str,
+    name: Raw<'_>,
+    arguments: Option<Raw<'_>>,
+    found: Option<&Step<'_>>,
+    millis: i64,
+) -> Composer<'static> {
+    let mut composer = Composer::default();
+    composer.text("type", "tool");
+    composer.text("callID", &call_id(id));
+    composer.raw("tool", name);
+    composer.object("state", |state| {
+        let result =
+            found.and_then(|step| if let What::Result(result) = &step.what { Some((step, result)) } else { None });
+        let failed = result.is_none_or(|(_, result)| result.is_error);
+        state.text("status", if failed { "error" } else { "completed" });
+        match arguments {
+            Some(arguments) => state.raw("input", arguments),
+            None => state.object("input", |_| {}),
+        }
+        let output = if failed { "error" } else { "output" };
+        match result.map(|(_, result)| result.parts.as_slice()) {
+            Some([Part::Text(text)]) => state.raw(output, *text),
+            Some(parts) => state.text(output, &plain(parts)),
+            None => state.text(output, "Tool execution was interrupted"),
+        }
+        if !failed {
+            state.text("title", "");
+        }
+        state.object("metadata", |_| {});
+        state.object("time", |time| {
+            time.number("start", millis);
+            time.number("end", result.map_or(millis, |(step, _)| step.millis()));
+        });
+        let pictures: Vec<_> = result
+            .iter()
+            .flat_map(|(_, result)| &result.parts)
+            .filter(|part| matches!(part, Part::Image { .. }))
+            .collect();
+        if !failed && !pictures.is_empty() {
+            state.array("attachments", |files| pictures.into_iter().for_each(|picture| attachment(files, picture, id)));
+        }
+    });
+    composer
+}
+
+fn attachment(files: &mut Composer<'_>, picture: &Part<'_>, call: &str) {
+    let Part::Image { mime, data } = picture else { return };
+    let (mime, data) = (mime.text().unwrap_or_default(), data.text().unwrap_or_default());
+    files.object("", |file| {
+        file.text("id", &format!("prt_{}", letters(&[call, &data], 26)));
+        file.text("sessionID", "ses_attachment");
+        file.text("messageID", "msg_attachment");
+        file.text("type", "file");
+        file.text("mime", &mime);
+        file.text("url", &format!("data:{mime};base64,{data}"));
+    });
+}
+
+fn finish(stop: &str) -> &'static str {
+    match stop {
+        "toolUse" => "tool-calls",
+        "length" => "length",
+        _ => "stop",
+    }
+}
+
+/// Letters and digits that follow from texts.
+fn letters(texts: &[&str], length: usize) -> String {
+    const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_be_bytes());
+        hash.update(text.as_bytes());
+    }
+    let letter = |byte: &u8| ALPHABET.get(usize::from(*byte) % ALPHABET.len()).copied().map_or('0', char::from);
+    hash.finalize().iter().take(length).map(letter).collect()
+}
+
+fn quoted(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    quote(text, &mut out);
+    out
+}

@@ -1,0 +1,72 @@
+//! A record of a source: its line, and what is read of it.
+
+use std::borrow::Cow;
+
+use ramus_model::json::{Object, Raw, Shape};
+
+use crate::compose::Hole;
+use crate::emit::Emitter;
+use crate::error::Error;
+use crate::lines::Line;
+use crate::origin::Kept;
+
+/// One record. Text that is no UTF-8 is read as what it resembles and kept as it is.
+#[derive(Clone)]
+pub(crate) struct Record<'a> {
+    pub(crate) line: u64,
+    pub(crate) bytes: Cow<'a, [u8]>,
+    /// The bytes of the source, when they are not the ones that are read.
+    original: Option<Vec<u8>>,
+}
+
+impl<'a> Record<'a> {
+    pub(crate) fn new(line: u64, bytes: &'a [u8]) -> Self {
+        match String::from_utf8_lossy(bytes) {
+            Cow::Borrowed(_) => Self { line, bytes: Cow::Borrowed(bytes), original: None },
+            Cow::Owned(text) => Self { line, bytes: Cow::Owned(text.into_bytes()), original: Some(bytes.to_vec()) },
+        }
+    }
+
+    /// Takes the next record of lines. What is no JSON object is kept and reported, what is too long only reported.
+    pub(crate) fn take(line: &Line<'a>, emitter: &mut Emitter<'_>) -> Result<Option<Self>, Error> {
+        let Some(bytes) = line.bytes else {
+            emitter.report.records += 1;
+            emitter.report.lost += 1;
+            emitter.lose(Some(line.number), "the line is too long to be held in memory")?;
+            return Ok(None);
+        };
+        let record = Self::new(line.number, bytes);
+        if record.object().is_some() {
+            return Ok(Some(record));
+        }
+        emitter.report.records += 1;
+        emitter.lose(Some(line.number), "the line is not a JSON object; its bytes are kept")?;
+        emitter.keep(Kept::whole(line.number, bytes));
+        Ok(None)
+    }
+
+    pub(crate) fn object(&self) -> Option<Object<'_>> {
+        self.raw().and_then(Raw::object)
+    }
+
+    pub(crate) fn raw(&self) -> Option<Raw<'_>> {
+        Raw::parse(&self.bytes).filter(|raw| raw.shape() == Shape::Object)
+    }
+
+    pub(crate) fn into_owned(self) -> Record<'static> {
+        Record { line: self.line, bytes: Cow::Owned(self.bytes.into_owned()), original: self.original }
+    }
+
+    /// Keeps the record without what stands in holes.
+    pub(crate) fn kept(&self, holes: Vec<Hole>) -> Kept {
+        match &self.original {
+            Some(original) => Kept::whole(self.line, original),
+            None => Kept::template(self.line, &self.bytes, holes),
+        }
+    }
+
+    /// Keeps the record whole.
+    pub(crate) fn whole(&self) -> Kept {
+        self.kept(Vec::new())
+    }
+}

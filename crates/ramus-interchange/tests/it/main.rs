@@ -1,0 +1,21 @@
+//! Sessions of other agents, in and out.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test may fail loudly"
+)]
+
+mod across;
+mod carry;
+mod claude;
+mod codex;
+mod conformance;
+mod fuzz;
+mod gemini;
+mod generate;
+mod laws;
+mod others;
+mod pi;

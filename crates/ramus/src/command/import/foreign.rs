@@ -1,0 +1,116 @@
+//! Importing sessions of other agents: those that are found on this machine, or those that are named.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use ramus_engine::{ForeignImport, ForeignImported, ForeignProgress, ForeignStore};
+
+use super::{Import, tell};
+use crate::agents;
+use crate::failure::{Exit, Refusal};
+use crate::invocation::Invocation;
+use crate::render::Text;
+
+/// How often the line about how far it has come changes.
+const EVERY: Duration = Duration::from_millis(100);
+/// How often it is looked for what is new.
+const PAUSE: Duration = Duration::from_millis(250);
+
+impl Import {
+    /// Imports what is found where agents keep their sessions.
+    pub(super) fn discovered(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let environment = agents::environment(&invocation.cwd)?;
+        let of = self.from.as_deref().map(|name| agents::named(name, |format| format.is_read())).transpose()?;
+        let roots = agents::stores(&environment, of);
+        let look = |invocation: &Invocation<'_>| Ok(invocation.engine.find_foreign(&roots));
+        let stores = look(invocation)?;
+        if !self.yes && !self.dry_run && of.is_none() && stores.iter().any(|store| store.files() > 0) {
+            self.ask(invocation, &stores)?;
+        }
+        if self.watch {
+            return self.watch(invocation, &look);
+        }
+        let imported = self.take(invocation, &stores)?;
+        tell::outcome(invocation, &stores, &imported, self.dry_run)?;
+        Ok(if imported.failed.is_empty() { Exit::Done } else { Exit::Partial })
+    }
+
+    /// Imports what is at a path.
+    pub(super) fn foreign(&self, invocation: &mut Invocation<'_>, path: &Path) -> anyhow::Result<Exit> {
+        if self.as_new {
+            return Err(Refusal::usage("--as-new is for bundles: sessions of other agents keep their ids").into());
+        }
+        let look = |invocation: &Invocation<'_>| Ok(vec![invocation.engine.find_foreign_at(path)?]);
+        if self.watch {
+            return self.watch(invocation, &look);
+        }
+        let stores = look(invocation)?;
+        let imported = self.take(invocation, &stores)?;
+        if let ([failure], true) = (&*imported.failed, !path.is_dir()) {
+            return Err(Refusal::invalid(format!("{}: {}", path.display(), failure.reason)).into());
+        }
+        tell::outcome(invocation, &stores, &imported, self.dry_run)?;
+        Ok(if imported.failed.is_empty() { Exit::Done } else { Exit::Partial })
+    }
+
+    fn ask(&self, invocation: &mut Invocation<'_>, stores: &[ForeignStore]) -> anyhow::Result<()> {
+        let mut text = Text::new();
+        tell::table(&mut text, stores);
+        invocation.screen.complain(&text)?;
+        let mut question = Text::new();
+        let answer = invocation.screen.ask(question.plain("import them? Nothing of theirs is changed."))?;
+        let refusal = || Refusal::usage("importing what was found needs --yes when nobody can be asked");
+        match answer.ok_or_else(|| refusal().hint("--dry-run says what would be imported, --from names one agent"))? {
+            true => Ok(()),
+            false => Err(Refusal::invalid("nothing was imported").into()),
+        }
+    }
+
+    fn take(&self, invocation: &mut Invocation<'_>, stores: &[ForeignStore]) -> anyhow::Result<ForeignImported> {
+        let options = ForeignImport { dry_run: self.dry_run, ..ForeignImport::default() };
+        let engine = invocation.engine.clone();
+        let (mut shown, mut failed) = (Instant::now(), None);
+        let mut show = |progress: ForeignProgress| {
+            if shown.elapsed() >= EVERY && progress.sources < progress.of_sources {
+                shown = Instant::now();
+                let mut text = Text::new();
+                tell::progress(&mut text, progress);
+                failed = invocation.screen.status(&mut text).err().or(failed.take());
+            }
+        };
+        let imported = engine.import_foreign(stores, options, &mut show);
+        invocation.screen.clear_status()?;
+        failed.map_or(Ok(()), Err)?;
+        Ok(imported?)
+    }
+
+    /// Imports again and again, until interrupted or nobody reads on. Says what came.
+    fn watch(
+        &self,
+        invocation: &mut Invocation<'_>,
+        look: &dyn Fn(&Invocation<'_>) -> anyhow::Result<Vec<ForeignStore>>,
+    ) -> anyhow::Result<Exit> {
+        let mut known_failures = Vec::new();
+        loop {
+            let began = Instant::now();
+            let stores = look(invocation)?;
+            let mut imported = self.take(invocation, &stores)?;
+            let failed = imported.failed.clone();
+            // What is wrong is said once.
+            imported.failed.retain(|failure| !known_failures.contains(failure));
+            if !imported.imported.is_empty() || !imported.grown.is_empty() || !imported.failed.is_empty() {
+                tell::outcome(invocation, &stores, &imported, false)?;
+                invocation.screen.flush()?;
+            }
+            known_failures = failed;
+            // Looking must not keep the machine busy, however much there is to look at.
+            pause(PAUSE.max(began.elapsed() * 4));
+        }
+    }
+}
+
+/// Waits until it is worth looking again.
+#[expect(clippy::disallowed_methods, reason = "agents write files whenever they like: there is no event to wait for")]
+fn pause(time: Duration) {
+    std::thread::sleep(time);
+}

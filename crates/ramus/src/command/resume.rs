@@ -1,0 +1,131 @@
+//! `resume`: going on with a session in another agent.
+
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context as _;
+use clap::Args;
+use ramus_engine::HandedOver;
+use serde_json::json;
+
+use super::export::convert::{losses_json, tell_losses};
+use crate::agents;
+use crate::failure::{Exit, Refusal};
+use crate::invocation::Invocation;
+use crate::render::json;
+
+const EXAMPLES: &str = "\
+Writes the path to the leaf, or to the entry that is named, as a session of the agent, with an id of its own and where the agent \
+looks for it, and starts the agent in the session's directory. Nothing that is there is replaced. opencode and goose keep \
+databases, which only they write: they are told to take the file in. What the agent has no words for is told.
+
+Without a terminal, or with --print, the agent is not started, and the command that starts it is printed.
+
+Examples:
+  ramus resume last --in claude
+  ramus resume 0190@plan --in codex
+  ramus resume last --in opencode --print";
+
+/// Go on with a session in another agent
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Resume {
+    /// The session, and the entry that the path ends with
+    #[arg(value_name = "SESSION[@ENTRY]")]
+    session: String,
+    /// The agent: claude, codex, gemini, opencode, pi, omp, goose, opal or shepherd
+    #[arg(long = "in", value_name = "AGENT")]
+    agent: String,
+    /// Work in this directory [default: the session's]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// Write the session and print the command instead of running it
+    #[arg(long, visible_alias = "print-command")]
+    print: bool,
+}
+
+impl Resume {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let format = agents::named(&self.agent, |format| {
+            !format.codec().place(&ramus_interchange::Start::default()).resume.is_empty()
+        })?;
+        let (session, entry) = invocation.session_and_entry(&self.session)?;
+        invocation.mention_damage(session.log(), &self.session)?;
+        let directory = match &self.cwd {
+            Some(cwd) => PathBuf::from(invocation.directory(cwd)?),
+            None => PathBuf::from(session.cwd()),
+        };
+        if !directory.is_dir() {
+            let message = format!("the directory of the session, {}, is not there", directory.display());
+            return Err(Refusal::not_found(message).hint("name another one with --cwd DIR").into());
+        }
+        let environment = agents::environment(&invocation.cwd)?;
+        let handed = invocation.engine.hand_over(&session, entry, format, &environment, &directory)?;
+        invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
+        if invocation.screen.wants_json() {
+            invocation.screen.json(json::members(json!({"resume": {
+                "session": session.id().as_str(),
+                "agent": format.name(),
+                "id": handed.id.as_str(),
+                "file": handed.file,
+                "directory": handed.directory,
+                "import": handed.import,
+                "command": handed.resume,
+                "lossy": losses_json(&handed.losses),
+            }})))?;
+            return Ok(Exit::Done);
+        }
+        tell_losses(invocation, &handed.losses)?;
+        if self.print || !invocation.screen.is_terminal() {
+            let line = shell_line(&handed);
+            invocation.screen.data(format!("{line}\n").as_bytes())?;
+            return Ok(Exit::Done);
+        }
+        self.start(invocation, &handed)
+    }
+
+    fn start(&self, invocation: &mut Invocation<'_>, handed: &HandedOver) -> anyhow::Result<Exit> {
+        invocation.screen.flush()?;
+        if let Some(mut import) = command(&handed.import, &handed.directory) {
+            let status = import.status().with_context(|| self.hint(handed))?;
+            if !status.success() {
+                let message = format!("{} did not take the session in: {status}", self.agent);
+                return Err(Refusal::io(message).hint(format!("the session is in {}", handed.file.display())).into());
+            }
+        }
+        let Some(mut resume) = command(&handed.resume, &handed.directory) else { return Ok(Exit::Done) };
+        // It takes the place of this process, so it only comes back when it failed.
+        Err(anyhow::Error::from(resume.exec()).context(self.hint(handed)))
+    }
+
+    fn hint(&self, handed: &HandedOver) -> String {
+        format!("cannot start {}; the session is written, and this goes on with it: {}", self.agent, shell_line(handed))
+    }
+}
+
+fn command(words: &[String], directory: &Path) -> Option<Command> {
+    let (program, arguments) = words.split_first()?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(directory);
+    Some(command)
+}
+
+/// What a person types to go on.
+fn shell_line(handed: &HandedOver) -> String {
+    let line = |words: &[String]| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let mut parts = vec![format!("cd {}", quoted(&handed.directory.to_string_lossy()))];
+    parts.extend(
+        [&handed.import, &handed.resume].into_iter().filter(|words| !words.is_empty()).map(|words| line(words)),
+    );
+    parts.join(" && ")
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
