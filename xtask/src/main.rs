@@ -15,6 +15,7 @@ mod report;
 mod soak;
 mod steps;
 mod workspace;
+mod zoo;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,9 @@ usage: cargo xtask TASK
                                                 sessions (100000 trees), then fuzzing and properties (30 minutes, or N
                                                 executions of every fuzz target); PART is torture, catalogue, turns,
                                                 snapshots, crashes, requests, fuzz or properties
+
+  zoo [--from AGENT] [--into AGENT] [--update] [--keep FOLDER] [--record]
+                                                six real agents resume each other's sessions after we carried them over
 
   --record writes the result to docs/results/";
 
@@ -62,6 +66,7 @@ fn run() -> Result<()> {
         Some("bench") => bench::run(&workspace, arguments),
         Some("fuzz") => fuzz::run(&workspace, arguments),
         Some("soak") => soak::run(&workspace, arguments),
+        Some("zoo") => zoo::run(&workspace, arguments),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");
             Ok(())
