@@ -80,11 +80,19 @@ struct Zoo {
     folder: PathBuf,
 }
 
+/// What a model is told by the agent that resumes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Exactly,
+    /// The same, and what another model thought as if it had been said.
+    WithThoughts,
+}
+
 /// What became of one agent's session.
 struct Row {
     agent: Agent,
     read: Result<String>,
-    resumed: Vec<(Agent, Result<()>)>,
+    resumed: Vec<(Agent, Result<Told>)>,
 }
 
 impl Zoo {
@@ -103,7 +111,7 @@ impl Zoo {
                 Ok((carried, wanted)) => self.resumed(carried, wanted, agent, other),
                 Err(_) => Err(anyhow::anyhow!("there is no session to resume")),
             };
-            let shown = result.as_ref().map_or_else(|error| format!("{error:#}"), |()| "resumes".to_owned());
+            let shown = result.as_ref().map_or_else(|error| format!("{error:#}"), |_| "resumes".to_owned());
             println!("  {}: {shown}", other.name());
             resumed.push((other, result));
         }
@@ -130,10 +138,13 @@ impl Zoo {
     }
 
     /// Lets an agent resume what another wrote, then reads what it made of it.
-    fn resumed(&self, carried: &Carried, wanted: &[Item], from: Agent, agent: Agent) -> Result<()> {
+    fn resumed(&self, carried: &Carried, wanted: &[Item], from: Agent, agent: Agent) -> Result<Told> {
         let folder = self.folder.join(format!("{}-to-{}", from.name(), agent.name()));
         let stage = Stage::new(agent, &self.installation, &folder)?;
         let sent = carried.resumed_by(&stage, &folder, &id(from, agent))?;
+        let spoken = judge::without_thoughts(agent, &sent);
+        let told = if spoken.is_some() { Told::WithThoughts } else { Told::Exactly };
+        let sent = spoken.unwrap_or(sent);
         let mut wanted = wanted.to_vec();
         wanted.push(Item::User(RESUMED.prompt.to_owned()));
         if let Some(difference) = judge::difference(&judge::lines(&wanted), &judge::lines(&sent)) {
@@ -144,7 +155,7 @@ impl Zoo {
         let read = carried::items(&again.log)?;
         match judge::difference(&judge::lines(&wanted), &judge::lines(&read)) {
             Some(difference) => bail!("what it stored is not what it sent: {difference}"),
-            None => Ok(()),
+            None => Ok(told),
         }
     }
 
@@ -168,7 +179,8 @@ impl Zoo {
             let read = cell(row.agent.name().to_owned(), &row.read);
             let cells = row.resumed.iter().map(|(agent, result)| {
                 let result = match result {
-                    Ok(()) => Ok("yes".to_owned()),
+                    Ok(Told::Exactly) => Ok("yes".to_owned()),
+                    Ok(Told::WithThoughts) => Ok("yes, thoughts said".to_owned()),
                     Err(error) => Err(anyhow::anyhow!("{error:#}")),
                 };
                 cell(format!("{} into {}", row.agent.name(), agent.name()), &result)
@@ -190,7 +202,8 @@ const INTRODUCTION: &str = "\
 Each agent wrote a session of three turns (a call, two calls at once of which one fails, words) against a model on loopback. It
 was read, compared with what the agent itself had sent to the model, and written for every agent, which resumed it with one more
 prompt. `yes`: the words, calls with arguments and results that the resuming agent sent are exactly those of the first agent, and
-what it stored afterwards is read as the same again.";
+what it stored afterwards is read as the same again. `thoughts said`: the agent also tells the model what another model thought, as
+part of the answer; pi and opencode do that with the thoughts of every model but the one in use.";
 
 /// An id that a pair has to itself, of the kind that all agents take.
 fn id(from: Agent, agent: Agent) -> String {

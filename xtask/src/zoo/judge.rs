@@ -2,6 +2,7 @@
 
 use super::agent::Agent;
 use super::history::Item;
+use super::mock::THOUGHT;
 
 /// What an agent adds to requests by itself, in the user's words or behind results: the names of the elements it is in. It
 /// is no part of the history.
@@ -34,6 +35,23 @@ fn without_element(text: &str, name: &str) -> String {
         left.replace_range(start..end.unwrap_or(left.len()), "");
     }
     left
+}
+
+/// Takes out thoughts that an agent tells its model as if they had been said, which pi and opencode do with those of every
+/// model but the one in use; none when there are no such thoughts.
+pub(super) fn without_thoughts(agent: Agent, items: &[Item]) -> Option<Vec<Item>> {
+    let is_thought = |item: &Item| matches!(item, Item::Assistant(text) if text.trim_start().starts_with(THOUGHT));
+    if !matches!(agent, Agent::Pi | Agent::Opencode) || !items.iter().any(is_thought) {
+        return None;
+    }
+    let spoken = |item: &Item| match item {
+        Item::Assistant(text) => {
+            let said = text.trim_start().strip_prefix(THOUGHT).unwrap_or(text).trim_start();
+            (!said.is_empty()).then(|| Item::Assistant(said.to_owned()))
+        }
+        other => Some(other.clone()),
+    };
+    Some(items.iter().filter_map(spoken).collect())
 }
 
 /// A history as lines that can be compared, each result behind its call: agents store calls that were made at once in one

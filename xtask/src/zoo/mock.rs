@@ -14,7 +14,7 @@ use ramus_testkit::model_server::Format;
 use serde_json::{Value, json};
 
 use self::http::Request;
-pub(super) use self::reply::{RESUMED, TURNS};
+pub(super) use self::reply::{RESUMED, THOUGHT, TURNS};
 
 /// A request that asked for an answer.
 #[derive(Clone, Debug)]

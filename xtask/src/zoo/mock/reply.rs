@@ -40,6 +40,9 @@ pub(in crate::zoo) const TURNS: [Turn; 3] = [
 pub(in crate::zoo) const RESUMED: Turn =
     Turn { prompt: "And what comes next?", before: "", commands: &[], after: "That is all." };
 
+/// What the model thinks before it calls.
+pub(in crate::zoo) const THOUGHT: &str = "A command will do.";
+
 /// Tools that run a command, by the names that agents give them, and the argument that takes it.
 const SHELLS: [(&str, &str); 6] = [
     ("exec_command", "cmd"),
@@ -63,7 +66,7 @@ pub(super) fn decide(format: Format, body: &Value) -> Reply {
     let shell = shell(body);
     match shell {
         Some((name, argument)) if !came_back && !turn.commands.is_empty() => {
-            let reply = Reply::default().think(["A command will do."]).say([turn.before]);
+            let reply = Reply::default().think([THOUGHT]).say([turn.before]);
             turn.commands
                 .iter()
                 .fold(reply, |reply, command| reply.call(name, json!({argument: command, "description": "As asked"})))
