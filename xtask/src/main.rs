@@ -39,8 +39,9 @@ usage: cargo xtask TASK
                                                 executions of every fuzz target); PART is torture, catalogue, turns,
                                                 snapshots, crashes, requests, fuzz or properties
 
-  zoo [--from AGENT] [--into AGENT] [--update] [--keep FOLDER] [--record]
-                                                six real agents resume each other's sessions after we carried them over
+  zoo [--from AGENT] [--into AGENT] [--update] [--keep FOLDER] [--record | --fixtures]
+                                                six real agents resume each other's sessions after we carried them over;
+                                                with --fixtures, files that they wrote before
 
   --record writes the result to docs/results/";
 

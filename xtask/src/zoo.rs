@@ -7,6 +7,7 @@
 
 mod agent;
 mod carried;
+pub(crate) mod fixtures;
 mod history;
 mod install;
 mod judge;
@@ -33,11 +34,12 @@ use crate::{process, report, workspace};
 /// Set in the network that has nothing but loopback.
 const ALONE: &str = "RAMUS_ZOO_ALONE";
 
-/// `cargo xtask zoo [--from AGENT] [--into AGENT] [--update] [--keep FOLDER] [--record]`
+/// `cargo xtask zoo [--from AGENT] [--into AGENT] [--update] [--keep FOLDER] [--record] [--fixtures]`
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
     let (from, into): (Option<String>, Option<String>) = (arguments.value("--from")?, arguments.value("--into")?);
     let keep: Option<PathBuf> = arguments.value("--keep")?;
     let (update, record) = (arguments.flag("--update"), arguments.flag("--record"));
+    let fixtures = arguments.flag("--fixtures");
     arguments.finish()?;
     let is_alone = env::var_os(ALONE).is_some();
     let installation = Installation::find(update && !is_alone)?;
@@ -46,6 +48,10 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
     }
     let scratch = tempfile::tempdir().context("cannot create a temporary folder")?;
     let folder = keep.unwrap_or_else(|| scratch.path().to_owned());
+    if fixtures {
+        let shared = workspace.shared().context("there is no ../shared")?;
+        return fixtures::run(&installation, &shared, &folder);
+    }
     let chosen = |name: &Option<String>| {
         let chosen = Agent::ALL.into_iter().filter(|agent| name.as_deref().is_none_or(|name| name == agent.name()));
         chosen.collect::<Vec<_>>()

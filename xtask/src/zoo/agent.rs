@@ -12,7 +12,7 @@ use super::install::Installation;
 
 /// An agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Agent {
+pub(crate) enum Agent {
     Claude,
     Codex,
     Gemini,
@@ -33,7 +33,7 @@ impl Agent {
     pub(super) const ALL: [Self; 6] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Pi, Self::Goose];
 
     /// The format of its sessions.
-    pub(super) fn format(self) -> Format {
+    pub(crate) fn format(self) -> Format {
         match self {
             Self::Claude => Format::Claude,
             Self::Codex => Format::Codex,
@@ -44,7 +44,7 @@ impl Agent {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.format().name()
     }
 

@@ -90,6 +90,18 @@ fn goose_id(said: &str) -> Option<String> {
     said.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').find(is_id).map(str::to_owned)
 }
 
+/// The summary that stands for what came before, when a log was compacted.
+pub(super) fn summary(log: &[u8]) -> Result<Option<String>> {
+    let read = Log::from_bytes(log, Depth::Envelope);
+    let context = ramus_model::context::build(&read, read.leaf(), log)?;
+    let compacted = context.items.iter().any(|item| matches!(item, ramus_model::context::Item::CompactionSummary(_)));
+    Ok(if compacted {
+        items(log)?.into_iter().find_map(|item| if let Item::User(text) = item { Some(text) } else { None })
+    } else {
+        None
+    })
+}
+
 /// What a model would be sent of a log.
 pub(super) fn items(log: &[u8]) -> Result<Vec<Item>> {
     let read = Log::from_bytes(log, Depth::Envelope);

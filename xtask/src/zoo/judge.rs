@@ -62,7 +62,17 @@ pub(super) fn lines(items: &[Item]) -> Vec<String> {
     let mut lines: Vec<Vec<String>> = Vec::new();
     for item in items {
         let line = match item {
-            Item::User(text) => format!("user: {}", text.trim()),
+            Item::User(text) => {
+                // goose sends what a person said in a row as one message.
+                if let Some(said) =
+                    lines.last_mut().and_then(|last| last.last_mut()).filter(|last| last.starts_with("user: "))
+                {
+                    said.push('\n');
+                    said.push_str(text.trim());
+                    continue;
+                }
+                format!("user: {}", text.trim())
+            }
             Item::Assistant(text) => format!("assistant: {}", text.trim()),
             Item::Call { id, name, arguments } => {
                 open.push((lines.len(), id));
@@ -88,6 +98,13 @@ pub(super) fn lines(items: &[Item]) -> Vec<String> {
         lines.push(vec![line]);
     }
     lines.concat()
+}
+
+/// What follows a summary, which each agent introduces in words of its own; none when it is not there.
+pub(super) fn after_summary(summary: &str, items: &[Item]) -> Option<Vec<Item>> {
+    let is_summary = |item: &Item| matches!(item, Item::User(text) if text.contains(summary.trim()));
+    let at = items.iter().position(is_summary)?;
+    Some(items.iter().skip(at + 1).cloned().collect())
 }
 
 /// Says where two histories part; none when they are the same.

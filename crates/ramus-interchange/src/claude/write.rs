@@ -116,6 +116,10 @@ impl Writer<'_> {
             if object.text("sessionId").is_some_and(|session| session != self.session) {
                 changes.push(("sessionId", Some(quoted(&self.session))));
             }
+            // Written alone, the session of a spawned agent is a session like others.
+            if object.field("isSidechain").and_then(Raw::flag).unwrap_or_default() {
+                changes.push(("isSidechain", Some(b"false".to_vec())));
+            }
             // The first line of an entry hangs where the entry does; the others hang together already. A line that only
             // says what it follows has no parent at all.
             if uuid.is_some() && uuids.is_empty() {
