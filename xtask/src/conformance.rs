@@ -1,10 +1,13 @@
 //! ramus against the real programs that share its format: `cargo xtask conformance`.
 //!
-//! Six parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
+//! Seven parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
 //! same way. [`written`]: files that we wrote, read and appended to by them. [`alternate`]: one file that they and we
-//! write to in turns and at once. [`cuts`]: where a compaction cuts. [`litellm`]: turns through a gateway. A disagreement is a failure unless [`expectations`] says why ours is the better answer.
+//! write to in turns and at once. [`cuts`]: where a compaction cuts. [`carried`]: files of other agents, there and
+//! back. [`litellm`]: turns through a gateway. A disagreement is a failure unless [`expectations`] says why ours is the better
+//! answer.
 
 mod alternate;
+mod carried;
 mod cuts;
 mod digest;
 mod expectations;
@@ -149,6 +152,7 @@ fn judge(workspace: &Workspace, oracles: &Oracles, binary: PathBuf, scope: &Scop
     written::judge(oracles, &ramus, scope, &mut show)?;
     cuts::judge(&shared, oracles, &ramus, scope, &mut show)?;
     alternate::judge(oracles, &ramus, scope, &mut show)?;
+    carried::judge(&shared, scope, &mut show)?;
     litellm::judge(&ramus, scope, &mut show)?;
     Ok(rows)
 }

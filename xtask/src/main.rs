@@ -15,6 +15,7 @@ mod report;
 mod soak;
 mod steps;
 mod workspace;
+mod zoo;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,10 @@ usage: cargo xtask TASK
                                                 sessions (100000 trees), then fuzzing and properties (30 minutes, or N
                                                 executions of every fuzz target); PART is torture, catalogue, turns,
                                                 snapshots, crashes, requests, fuzz or properties
+
+  zoo [--from AGENT] [--into AGENT] [--update] [--keep FOLDER] [--record | --fixtures]
+                                                six real agents resume each other's sessions after we carried them over;
+                                                with --fixtures, files that they wrote before
 
   --record writes the result to docs/results/";
 
@@ -62,6 +67,7 @@ fn run() -> Result<()> {
         Some("bench") => bench::run(&workspace, arguments),
         Some("fuzz") => fuzz::run(&workspace, arguments),
         Some("soak") => soak::run(&workspace, arguments),
+        Some("zoo") => zoo::run(&workspace, arguments),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");
             Ok(())

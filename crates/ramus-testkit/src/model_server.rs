@@ -32,4 +32,4 @@ pub use plan::{Fault, Finish, Part, Plan, Reply, Then, Usage};
 pub use record::{Outcome, Recorded, Verdict};
 pub use refusal::Overflow;
 pub use server::{Keys, ModelServer};
-pub use wire::tag;
+pub use wire::{stream, tag};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
+use ramus_model::EntryId;
 use ramus_model::json::{Object, Raw, Shape};
 use ramus_model::time;
 
@@ -63,6 +64,15 @@ struct Reader<'s> {
     named: bool,
     /// Whether lines of the other chain were met.
     passed_over: bool,
+    results: Option<Results>,
+}
+
+/// Results of one answer that were met. Claude Code hangs each from the line of its call, side by side; a model is told of
+/// all of them, so they are one path here.
+struct Results {
+    answer: EntryId,
+    last: EntryId,
+    calls: Vec<String>,
 }
 
 /// What waits for the line behind it.
@@ -81,7 +91,15 @@ struct Outcome {
 impl<'s> Reader<'s> {
     fn new(sink: &'s mut dyn Sink, start: Start, chain: Chain) -> Self {
         let emitter = Emitter::new(sink, AGENT, start);
-        Self { emitter, chain, names: HashMap::new(), pending: Pending::Nothing, named: false, passed_over: false }
+        Self {
+            emitter,
+            chain,
+            names: HashMap::new(),
+            pending: Pending::Nothing,
+            named: false,
+            passed_over: false,
+            results: None,
+        }
     }
 
     fn read(mut self, reader: impl std::io::Read, limits: Limits) -> Result<Outcome, Error> {
@@ -345,6 +363,12 @@ impl<'s> Reader<'s> {
         let (parent, time) = (object.text("parentUuid"), object.text("timestamp"));
         let is_result = |block: &Raw<'_>| block.field("type").and_then(Raw::text).as_deref() == Some("tool_result");
         let (results, others): (Vec<_>, Vec<_>) = content.into_iter().flat_map(Raw::items).partition(is_result);
+        let calls: Vec<String> =
+            results.iter().filter_map(|block| Some(block.field("tool_use_id")?.text()?.into_owned())).collect();
+        let answer = parent.as_deref().and_then(|parent| self.emitter.entry_of(parent));
+        let before = self.results.take().filter(|before| Some(&before.answer) == answer.as_ref());
+        let before = before.filter(|before| !calls.iter().any(|call| before.calls.contains(call)));
+        let first = before.as_ref().map_or_else(|| hang(parent.as_deref()), |before| Hang::Entry(&before.last));
         for (at, block) in results.iter().filter_map(|block| block.object()).enumerate() {
             // The holes of a record lead to one entry, so a record that becomes several has none.
             let mut composer = Composer::new(if alone { &record.bytes } else { &[] });
@@ -355,7 +379,7 @@ impl<'s> Reader<'s> {
             let new = New {
                 kind: "message",
                 id: if at == 0 { uuid } else { &own },
-                parent: if at == 0 { hang(parent.as_deref()) } else { Hang::Last },
+                parent: if at == 0 { first } else { Hang::Last },
                 timestamp: time.as_deref(),
                 members: &members,
                 records: if at == 0 { &records } else { &[] },
@@ -363,6 +387,10 @@ impl<'s> Reader<'s> {
             };
             let entry = self.emitter.entry(&new)?;
             self.emitter.point(uuid, &entry);
+        }
+        if let (Some(answer), Some(last)) = (answer, self.emitter.last().cloned()) {
+            let earlier = before.map(|before| before.calls).unwrap_or_default();
+            self.results = Some(Results { answer, last, calls: [earlier, calls].concat() });
         }
         if others.is_empty() {
             return Ok(());

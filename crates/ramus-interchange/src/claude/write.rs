@@ -56,6 +56,7 @@ struct Written {
     parent: Option<String>,
     /// The ids of its lines; none when it became no line, and what hangs from it hangs from its parent.
     uuids: Vec<String>,
+    is_result: bool,
 }
 
 impl Writer<'_> {
@@ -66,8 +67,26 @@ impl Writer<'_> {
             None => self.fresh(step)?,
         };
         let parent = step.parent.as_deref().map(str::to_owned);
-        self.written.insert(step.id.clone().into_owned(), Written { parent, uuids });
+        let is_result = matches!(step.what, What::Result(_));
+        self.written.insert(step.id.clone().into_owned(), Written { parent, uuids, is_result });
         Ok(())
+    }
+
+    /// Says whether a line may go on hanging where it hung: from any line of the entry that its own hangs from, and a result
+    /// from the line of its call, past other results of the same answer.
+    fn hangs_well(&self, step: &Step<'_>, uuid: &str) -> bool {
+        let mut parent = step.parent.as_deref();
+        while let Some(written) = parent.and_then(|parent| self.written.get(parent)) {
+            if written.uuids.iter().any(|known| known == uuid) {
+                return true;
+            }
+            let is_passed = written.uuids.is_empty() || written.is_result && matches!(step.what, What::Result(_));
+            if !is_passed {
+                return false;
+            }
+            parent = written.parent.as_deref();
+        }
+        false
     }
 
     /// The line that a new line must hang from so that it hangs where its entry does.
@@ -97,11 +116,16 @@ impl Writer<'_> {
             if object.text("sessionId").is_some_and(|session| session != self.session) {
                 changes.push(("sessionId", Some(quoted(&self.session))));
             }
+            // Written alone, the session of a spawned agent is a session like others.
+            if object.field("isSidechain").and_then(Raw::flag).unwrap_or_default() {
+                changes.push(("isSidechain", Some(b"false".to_vec())));
+            }
             // The first line of an entry hangs where the entry does; the others hang together already. A line that only
             // says what it follows has no parent at all.
             if uuid.is_some() && uuids.is_empty() {
                 let name = if object.text("logicalParentUuid").is_some() { "logicalParentUuid" } else { "parentUuid" };
-                if object.text(name).as_deref() != parent.as_deref() {
+                let stays = object.text(name).is_some_and(|uuid| self.hangs_well(step, &uuid));
+                if !stays && object.text(name).as_deref() != parent.as_deref() {
                     let value = parent.as_deref().map_or_else(|| b"null".to_vec(), quoted);
                     changes.push((name, Some(value)));
                 }

@@ -141,7 +141,6 @@ impl Writer<'_> {
             payload.text("originator", "codex_cli_rs");
             payload.text("cli_version", VERSION);
             payload.text("source", "cli");
-            payload.text("model_provider", "openai");
         });
         self.composed(composer)
     }

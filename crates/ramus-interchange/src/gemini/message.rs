@@ -87,11 +87,13 @@ pub(super) fn call_ids<'a>(message: &Object<'a>) -> impl Iterator<Item = std::bo
     listed.chain(said.into_iter().flatten())
 }
 
-/// The text of a message, whatever its form.
+/// The text of a message, whatever its form. Thoughts are no part of it: a list of messages has them in the content, a line
+/// has them beside it.
 pub(super) fn text(message: &Object<'_>) -> String {
     let content = message.field("content");
     let one = content.and_then(Raw::text);
-    let several = content.into_iter().flat_map(Raw::items).filter_map(|part| part.field("text")?.text());
+    let parts = content.into_iter().flat_map(Raw::items).filter(|part| !is_thought(*part));
+    let several = parts.filter_map(|part| part.field("text")?.text());
     one.into_iter().chain(several).collect()
 }
 
@@ -139,11 +141,21 @@ fn content(parts: &mut Composer<'_>, content: Option<Raw<'_>>, listed: bool) {
     }
 }
 
+fn is_thought(part: Raw<'_>) -> bool {
+    part.field("thought").is_some_and(|thought| thought.bytes() == b"true")
+}
+
 fn part(parts: &mut Composer<'_>, item: Raw<'_>) {
     if item.shape() == Shape::Text {
         return text_part(parts, item);
     }
     let text = item.field("text").filter(|text| text.shape() == Shape::Text);
+    if let Some(text) = text.filter(|_| is_thought(item)) {
+        return parts.object("", |part| {
+            part.text("type", "thinking");
+            part.raw("thinking", text);
+        });
+    }
     if let Some(function) = item.field("functionCall").and_then(Raw::object) {
         return call(parts, &function);
     }

@@ -117,10 +117,25 @@ impl Writer<'_> {
         if self.first.is_none() && object.field("type").is_some() {
             self.first = object.text("id").map(|id| id.into_owned());
         }
-        let moved = is_head && object.text("sessionId").as_deref() != Some(&self.session);
-        let session = quoted(&self.session);
-        let changed = if moved { with_members(record, &[("sessionId", Some(&session))]) } else { None };
+        let changed = match object.field("$set") {
+            // A session that was resumed says its id again.
+            Some(set) => self.moved(set).and_then(|set| with_members(record, &[("$set", Some(&set))])),
+            None if is_head => Raw::parse(record).and_then(|head| self.moved(head)),
+            None => None,
+        };
         self.line(changed.as_deref().unwrap_or(record), true)
+    }
+
+    /// What says which session this is, for the one that is written, in its project; none when it says so already, or nothing
+    /// of that kind.
+    fn moved(&self, said: Raw<'_>) -> Option<Vec<u8>> {
+        let object = said.object()?;
+        object.text("sessionId").filter(|session| *session != self.session)?;
+        let session = quoted(&self.session);
+        let project = object.field("projectHash").map(|_| quoted(&project_hash(&self.start.cwd)));
+        let project = project.as_deref().map(|project| ("projectHash", Some(project)));
+        let changes: Vec<_> = [("sessionId", Some(session.as_slice()))].into_iter().chain(project).collect();
+        with_members(said.bytes(), &changes)
     }
 
     fn line(&mut self, line: &[u8], original: bool) -> Result<(), Error> {

@@ -40,6 +40,11 @@ pub(super) fn read(path: &Path, limits: Limits, sink: &mut dyn Sink) -> Result<R
                 Some(object) => object,
                 None => value(row, at, limits)?,
             };
+            // An older word for the name, which an import would take for a second one.
+            if column == "description" && columns.iter().any(|other| other == "name") {
+                continue;
+            }
+            let written = exported(column, written);
             if column == "id" {
                 id = Raw::parse(&written).and_then(Raw::text).unwrap_or_default().into_owned();
             }
@@ -71,4 +76,37 @@ pub(super) fn read(path: &Path, limits: Limits, sink: &mut dyn Sink) -> Result<R
         report.add(session(info, &mut next, sink)?);
     }
     Ok(report)
+}
+
+/// A value as an export has it: times in one word, flags as flags.
+fn exported(column: &str, value: Vec<u8>) -> Vec<u8> {
+    match (column, value.as_slice()) {
+        ("user_set_name", b"0") => b"false".to_vec(),
+        ("user_set_name", b"1") => b"true".to_vec(),
+        // "YYYY-MM-DD hh:mm:ss"
+        (_, [b'"', text @ .., b'"']) if column.ends_with("_at") && text.len() == 19 && text.get(10) == Some(&b' ') => {
+            let mut time = value.clone();
+            if let Some(between) = time.get_mut(11) {
+                *between = b'T';
+            }
+            time.pop();
+            time.extend_from_slice(b"Z\"");
+            time
+        }
+        _ => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exported;
+
+    #[test]
+    fn a_row_says_what_an_export_says() {
+        let said = |column, value: &str| String::from_utf8(exported(column, value.as_bytes().to_vec())).unwrap();
+        assert_eq!(said("created_at", "\"2026-11-15 07:11:35\""), "\"2026-11-15T07:11:35Z\"");
+        assert_eq!(said("created_at", "\"2026-11-15T07:11:35Z\""), "\"2026-11-15T07:11:35Z\"");
+        assert_eq!(said("archived_at", "null"), "null");
+        assert_eq!((said("user_set_name", "1"), said("name", "1")), ("true".to_owned(), "1".to_owned()));
+    }
 }

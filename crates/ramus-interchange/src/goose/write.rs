@@ -202,7 +202,12 @@ impl Writer<'_> {
             }
         }
         let changes: Vec<_> = changes.iter().map(|(name, value)| (*name, value.as_deref())).collect();
-        with_members(info, &changes).map(|info| info.trim_ascii_end().to_vec())
+        let mut info = with_members(info, &changes)?.trim_ascii_end().to_vec();
+        // The database counts messages when it is asked; an import wants to be told.
+        if object.field("message_count").is_none() {
+            info.splice(..1, format!("{{\"message_count\":{},", self.messages).into_bytes());
+        }
+        Some(info)
     }
 
     fn new_info(&self) -> Vec<u8> {

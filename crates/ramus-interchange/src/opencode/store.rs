@@ -13,7 +13,7 @@ use crate::sink::{Report, Sink};
 use crate::sqlite::{self, json, member, value};
 
 /// Columns of a session, and what an export calls them. A name with a dot is a member of an object.
-const COLUMNS: [(&str, &str); 26] = [
+const COLUMNS: [(&str, &str); 28] = [
     ("id", "id"),
     ("slug", "slug"),
     ("project_id", "projectID"),
@@ -35,6 +35,8 @@ const COLUMNS: [(&str, &str); 26] = [
     ("tokens_input", "tokens.input"),
     ("tokens_output", "tokens.output"),
     ("tokens_reasoning", "tokens.reasoning"),
+    ("tokens_cache_read", "tokens.cache.read"),
+    ("tokens_cache_write", "tokens.cache.write"),
     ("share_url", "share.url"),
     ("time_created", "time.created"),
     ("time_updated", "time.updated"),
@@ -91,7 +93,7 @@ fn info(row: &Row<'_>, columns: &[String], limits: Limits) -> Result<Vec<u8>, Er
         if written == b"null" {
             continue;
         }
-        let Some((object, inner)) = name.split_once('.') else {
+        let Some((object, inner)) = name.rsplit_once('.') else {
             member(&mut info, name, &written);
             continue;
         };
@@ -104,9 +106,17 @@ fn info(row: &Row<'_>, columns: &[String], limits: Limits) -> Result<Vec<u8>, Er
             }
         }
     }
-    for (name, mut members) in objects {
+    // An object in an object comes behind the one that it is in.
+    while let Some((name, mut members)) = objects.pop() {
         members.push(b'}');
-        member(&mut info, name, &members);
+        let outer = name.split_once('.').and_then(|(outer, own)| {
+            let (_, outer) = objects.iter_mut().find(|(known, _)| *known == outer)?;
+            Some((outer, own))
+        });
+        match outer {
+            Some((outer, own)) => member(outer, own, &members),
+            None => member(&mut info, name, &members),
+        }
     }
     info.push(b'}');
     Ok(info)

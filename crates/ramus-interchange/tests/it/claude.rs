@@ -255,3 +255,43 @@ fn a25_a_session_moves_to_another_id_and_keeps_its_tree() {
         lines(&written).filter_map(|line| Some(line["sessionId"].as_str()?.to_owned())).collect();
     assert_eq!(sessions.into_iter().collect::<Vec<_>>(), [other]);
 }
+
+/// Claude Code runs calls of one answer side by side, and hangs each result from the line of its call.
+#[test]
+fn a25_results_of_calls_made_at_once_are_one_path() {
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}});
+    let lines = [
+        user("u1", None, "look"),
+        block("b1", "u1", "msg_1", call("toolu_1"), 5),
+        block("b2", "b1", "msg_1", call("toolu_2"), 5),
+        block("b3", "b2", "msg_1", call("toolu_3"), 5),
+        result("r2", "b2", "toolu_2", json!("two")),
+        result("r1", "b1", "toolu_1", json!("one")),
+        result("r3", "b3", "toolu_3", json!("three")),
+        block("b4", "r3", "msg_2", json!({"type": "text", "text": "done"}), 5),
+    ];
+    let (source, bytes) = source(&lines);
+    let (sessions, _) = carry::check(Format::Claude, &source);
+    let told = carry::told(&sessions.sessions[0].bytes);
+    let gave: Vec<_> = told.iter().filter(|line| line.starts_with("toolResult")).collect();
+    assert_eq!(gave, ["toolResult toolu_2!: two", "toolResult toolu_1!: one", "toolResult toolu_3!: three"]);
+    carry::comes_back(Format::Claude, &source, &bytes);
+}
+
+/// A call that was answered twice, because somebody went back and tried again, has two branches.
+#[test]
+fn a25_a_call_that_was_answered_again_is_a_branch() {
+    let call = json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}});
+    let lines = [
+        user("u1", None, "look"),
+        block("b1", "u1", "msg_1", call, 5),
+        result("r1", "b1", "toolu_1", json!("first")),
+        result("r2", "b1", "toolu_1", json!("second")),
+    ];
+    let (source, bytes) = source(&lines);
+    let (sessions, _) = carry::check(Format::Claude, &source);
+    let told = carry::told(&sessions.sessions[0].bytes);
+    assert_eq!(told.last().map(String::as_str), Some("toolResult toolu_1!: second"));
+    assert!(!told.iter().any(|line| line.ends_with("first")), "{told:?}");
+    carry::comes_back(Format::Claude, &source, &bytes);
+}

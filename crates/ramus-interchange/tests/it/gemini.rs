@@ -1,6 +1,6 @@
 //! Gemini CLI.
 
-use ramus_interchange::{Format, MemorySource};
+use ramus_interchange::{Format, LogPassage, MemorySource, MemoryTarget, Start};
 use serde_json::{Value, json};
 
 use crate::carry::{self, lines};
@@ -112,7 +112,7 @@ fn a25_a_list_of_messages_repeats_nothing_that_is_there() {
     let again = json!([
         user("ctx", "<session_context>\nThis is the Gemini CLI."),
         user("m1", &"please look ".repeat(20)),
-        {"id": "m2", "type": "gemini", "content": [{"text": "I will."}, {"functionCall": {"id": "c1", "name": "run", "args": {"command": "ls"}}}]},
+        {"id": "m2", "type": "gemini", "content": [{"text": "look first", "thought": true}, {"text": "I will."}, {"functionCall": {"id": "c1", "name": "run", "args": {"command": "ls"}}}]},
         {"id": "m2_response", "type": "user", "content": [{"functionResponse": {"id": "c1", "name": "run", "response": {"output": "src"}}}]},
         {"id": "m3", "type": "user", "content": [{"functionResponse": {"id": "c1", "name": "run", "response": {"output": "src"}}}]},
         {"id": "m4", "type": "gemini", "content": [{"text": "Done."}]},
@@ -139,4 +139,21 @@ fn a25_a_document_of_an_older_version_is_read() {
     let told = carry::told(&sessions.sessions[0].bytes);
     assert_eq!((told[0].as_str(), told.last().unwrap().as_str()), ("user: hi", "toolResult c1: src"));
     carry::settles(Format::Gemini, &sessions.sessions[0].bytes);
+}
+
+/// A session that was resumed says more than once which it is. Written as another, it says so everywhere.
+#[test]
+fn a25_a_session_that_was_resumed_can_be_written_as_another() {
+    let mut file = chat();
+    file.extend([head(), json!({"$set": {"sessionId": SESSION}}), user("m11", "next")]);
+    let (source, _) = source(&file);
+    let (sessions, _) = carry::check(Format::Gemini, &source);
+    let log = &sessions.sessions[0].bytes;
+    let id = "0194f0c0-0000-7000-8000-000000000001";
+    let start = Start { id: id.to_owned(), cwd: "/elsewhere".to_owned(), ..Start::default() };
+    let mut target = MemoryTarget::default();
+    Format::Gemini.codec().write(&LogPassage::new(log).starting(start), &mut target).unwrap();
+    let written = String::from_utf8(target.only().unwrap().to_vec()).unwrap();
+    assert_eq!((written.matches(SESSION).count(), written.matches(id).count()), (0, 3));
+    assert!(!written.contains("f7da"), "the project is another, too");
 }

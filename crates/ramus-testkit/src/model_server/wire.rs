@@ -45,6 +45,11 @@ pub(super) fn events(format: Format, asked: &Asked<'_>, reply: &Reply) -> Vec<Ev
     events
 }
 
+/// Returns a reply as a stream of a format, for a server with rules of its own. No two answers may have one number.
+pub fn stream(format: Format, model: &str, body: &Value, number: usize, reply: &Reply) -> Vec<String> {
+    events(format, &Asked { model, body, tag: tag(number) }, reply)
+}
+
 /// Joins the events of a stream that was not asked for as events: a list of their data, as Gemini sends it.
 pub(super) fn list(events: Vec<Event>) -> Vec<Event> {
     let last = events.len().saturating_sub(1);
