@@ -45,13 +45,14 @@ fn a25_a_bundle_goes_into_another_home_and_out_again() {
 #[test]
 fn i11_secrets_of_the_settings_are_taken_out_whatever_they_are_called() {
     let world = World::new().with("SHOP_WORD", "staple-gun-tourniquet").with("OTHER", "plain-speaking-parrot");
-    world.file(
-        "home/config.toml",
+    let session = world.branched();
+    let written = std::fs::write(
+        world.path("home/config.toml"),
         "[providers.shop]\nbase_url = \"http://127.0.0.1:9\"\nkey_env = \"SHOP_WORD\"\n\
          headers = { Authorization = \"Bearer seldom-seen-sailor\", Accept = \"application/json\" }\n\
          [mcp.tools]\ncommand = \"tools\"\nenv = { API_TOKEN = \"mostly-made-of-moss\", MODE = \"quiet-and-calm\" }\n",
     );
-    let session = world.branched();
+    written.unwrap();
     let words = "staple-gun-tourniquet seldom-seen-sailor mostly-made-of-moss";
     world.say(&session, "user", &format!("{words} application/json quiet-and-calm plain-speaking-parrot"));
     let text = world.ok(&["export", &session, "--to", "md", "--redact"]);
@@ -65,7 +66,7 @@ fn i11_secrets_of_the_settings_are_taken_out_whatever_they_are_called() {
 fn a25_files_of_snapshots_go_along_and_can_be_restored_elsewhere() {
     let (here, there) = (World::new(), World::new());
     let session = here.branched();
-    let path = here.file("project/notes.txt", "first\n");
+    let path = here.file("notes.txt", "first\n");
     let first = here.json(&["snapshot", &session])["snapshot"]["id"].as_str().unwrap().to_owned();
     std::fs::write(&path, "second\n").unwrap();
     here.ok(&["snapshot", &session]);
