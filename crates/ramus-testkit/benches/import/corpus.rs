@@ -139,7 +139,7 @@ fn codex(out: &mut Counted<impl Write>, number: usize, wanted: u64, random: &mut
     let mut turn = 0;
     while out.written < wanted {
         turn += 1;
-        let mut item = |out: &mut Counted<_>, payload: String| {
+        let item = |out: &mut Counted<_>, payload: String| {
             out.line(&format!(r#"{{"timestamp":"{time}","type":"response_item","payload":{payload}}}"#))
         };
         item(
