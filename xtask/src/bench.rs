@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod figure;
+mod import;
 mod opencode;
 mod peers;
 mod requests;
@@ -60,12 +61,13 @@ type Times = BTreeMap<String, f64>;
 /// What is measured, one table each.
 type Section = (&'static str, fn(&Workspace, Option<&Peers>) -> Result<Outcome>);
 
-const SECTIONS: [Section; 5] = [
+const SECTIONS: [Section; 6] = [
     ("sessions", sessions),
     ("storage", storage::run),
     ("catalogue", catalogue::run),
     ("requests", requests::run),
     ("snapshots", snapshots::run),
+    ("import", import::run),
 ];
 
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {

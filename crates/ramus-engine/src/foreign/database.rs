@@ -14,6 +14,9 @@ const ATTEMPTS: usize = 5;
 /// What belongs to a database: what was written and not put in its place yet. The shared memory beside it is made anew.
 const PARTS: [&str; 3] = ["", "-wal", "-journal"];
 
+/// The stamps of what belongs to a database, by name.
+type Stamps = Vec<(String, Option<Stamp>)>;
+
 /// A copy, which is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Copy {
@@ -22,7 +25,7 @@ pub(crate) struct Copy {
 
 impl Copy {
     /// Copies a database to a directory of its own in `scratch`, and returns the stamps of what was copied with it.
-    pub(crate) fn of(ground: &Ground, name: &str, scratch: &Path) -> io::Result<(Self, Vec<(String, Option<Stamp>)>)> {
+    pub(crate) fn of(ground: &Ground, name: &str, scratch: &Path) -> io::Result<(Self, Stamps)> {
         DirBuilder::new().recursive(true).mode(0o700).create(scratch)?;
         let directory = scratch.join(uuid::Uuid::new_v4().simple().to_string());
         DirBuilder::new().mode(0o700).create(&directory)?;
@@ -65,7 +68,7 @@ impl Drop for Copy {
     }
 }
 
-fn stamps(ground: &Ground, name: &str) -> io::Result<Vec<(String, Option<Stamp>)>> {
+fn stamps(ground: &Ground, name: &str) -> io::Result<Stamps> {
     let stamp = |part: &str| {
         let name = format!("{name}{part}");
         let stamp = ground.stamp(&name)?;

@@ -218,23 +218,32 @@ impl FileSource<'_> {
 
 /// Where the last line that is whole ends. A line without a newline is whole when it is a value.
 fn complete_lines(file: &File, size: u64) -> io::Result<u64> {
+    let start = last_line(file, size)?;
+    if start == size || size - start >= LONGEST_TAIL {
+        return Ok(size);
+    }
+    let mut tail = vec![0; usize::try_from(size - start).unwrap_or_default()];
+    file.read_exact_at(&mut tail, start)?;
+    let tail = tail.trim_ascii();
+    let is_value = Raw::parse(tail).is_some_and(|raw| raw.shape() == Shape::Object);
+    Ok(if tail.is_empty() || is_value { size } else { start })
+}
+
+/// Where the line starts that the file ends in, looking back no further than it matters.
+fn last_line(file: &File, size: u64) -> io::Result<u64> {
     const STEP: u64 = 1 << 16;
-    let mut tail: Vec<u8> = Vec::new();
     let mut start = size;
+    let mut chunk = Vec::new();
     while start > 0 && size - start < LONGEST_TAIL {
         let step = STEP.min(start);
-        let mut chunk = vec![0; usize::try_from(step).unwrap_or_default()];
+        chunk.resize(usize::try_from(step).unwrap_or_default(), 0);
         file.read_exact_at(&mut chunk, start - step)?;
-        let newline = chunk.iter().rposition(|byte| *byte == b'\n');
-        let line = newline.map_or(0, |at| at + 1);
-        tail.splice(..0, chunk.get(line..).unwrap_or_default().iter().copied());
-        start -= step - line as u64;
-        if newline.is_some() {
-            break;
+        if let Some(at) = memchr::memrchr(b'\n', &chunk) {
+            return Ok(start - step + at as u64 + 1);
         }
+        start -= step;
     }
-    let is_value = || Raw::parse(tail.trim_ascii()).is_some_and(|raw| raw.shape() == Shape::Object);
-    Ok(if tail.trim_ascii().is_empty() || is_value() || size - start >= LONGEST_TAIL { size } else { start })
+    Ok(start)
 }
 
 fn is_transcript(name: &str, prefix: &str) -> bool {

@@ -1,5 +1,6 @@
 //! `export --to AGENT`: a session as another agent stores it, and an honest list of what that agent has no words for.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use ramus_interchange::{Error, Format, MEMBER, Passage, Report, Start, Target};
@@ -95,14 +96,8 @@ fn is_as_read(session: &Session, format: Format) -> Result<bool, EngineError> {
 
 /// The entries of a path, with what hangs beside it and was kept of the agent it came from.
 fn path(log: &Log, leaf: Option<Seq>) -> Vec<Seq> {
-    let mut on_path = vec![false; log.len()];
-    let at = |seq: Seq| usize::try_from(seq.number()).unwrap_or(usize::MAX);
-    for seq in log.ancestors(leaf) {
-        if let Some(slot) = on_path.get_mut(at(seq)) {
-            *slot = true;
-        }
-    }
-    let is_on = |seq: Seq| on_path.get(at(seq)).copied().unwrap_or_default();
+    let on_path: HashSet<u32> = log.ancestors(leaf).map(Seq::number).collect();
+    let is_on = |seq: Seq| on_path.contains(&seq.number());
     let hangs = |seq: &Seq| {
         let Some(record) = log.record(*seq).filter(|record| !record.is_visible()) else { return false };
         log.is_original(*seq) && record.parent().is_none_or(is_on)

@@ -76,16 +76,23 @@ impl Machine {
             .collect()
     }
 
-    /// What the system says about everything of the user's.
-    pub(crate) fn traces(&self) -> Vec<(PathBuf, [i64; 6], Vec<u8>)> {
+    /// What is in every file of the user's. Looking sets the times of access, so they are set back.
+    pub(crate) fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let read = |path: PathBuf| {
+            let content = std::fs::read(&path).unwrap();
+            age(&path);
+            (path, content)
+        };
+        files(&self.path("")).into_iter().map(read).collect()
+    }
+
+    /// What the system says about every file of the user's: when it was changed and read, which it is, how long.
+    pub(crate) fn traces(&self) -> Vec<(PathBuf, [i64; 4], [u64; 2])> {
         let trace = |path: PathBuf| {
             let seen = std::fs::symlink_metadata(&path).unwrap();
             let times = [seen.mtime(), seen.mtime_nsec(), seen.atime(), seen.atime_nsec()];
-            let [inode, size] = [seen.ino(), seen.len()].map(|number| i64::try_from(number).unwrap());
-            let content = if seen.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
-            (path, [times[0], times[1], times[2], times[3], inode, size], content)
+            (path, times, [seen.ino(), seen.len()])
         };
-        // Reading to compare must not leave a trace either.
         files(&self.path("")).into_iter().map(trace).collect()
     }
 }

@@ -27,6 +27,7 @@ mod formats;
 mod help;
 mod history;
 mod hostile;
+mod importing;
 mod incidents;
 mod json_shapes;
 mod living;

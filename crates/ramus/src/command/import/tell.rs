@@ -62,14 +62,8 @@ pub(super) fn outcome(
         sums(&mut text, "grown", &imported.grown);
     }
     invocation.screen.text(&text)?;
-    for failure in imported.failed.iter().take(TOLD) {
-        invocation.screen.warn(&format!("{}: {}", failure.file.display(), failure.reason))?;
-    }
+    failures(invocation, &imported.failed)?;
     let mut notes = Text::new();
-    if imported.failed.len() > TOLD {
-        let more = quantity::count(imported.failed.len() - TOLD, "file", "files");
-        notes.plain(&format!("{more} more could not be imported; --json lists them")).end();
-    }
     let lossy = imported.imported.iter().chain(&imported.grown).filter(|session| !session.losses.is_empty()).count();
     if lossy > 0 {
         let sessions = quantity::count(lossy, "session was", "sessions were");
@@ -86,6 +80,24 @@ pub(super) fn outcome(
         notes.plain("nothing was imported: this was a dry run").end();
     }
     invocation.screen.note(&notes)
+}
+
+/// Tells what could not be imported: some files for every reason, so that one reason does not hide another.
+fn failures(invocation: &mut Invocation<'_>, failed: &[ForeignFailure]) -> anyhow::Result<()> {
+    const EACH: usize = 3;
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for ForeignFailure { file, reason, .. } in failed {
+        let told = reasons.entry(reason).or_default();
+        *told += 1;
+        if *told <= EACH && reasons.len() <= TOLD {
+            invocation.screen.warn(&format!("{}: {reason}", file.display()))?;
+        }
+    }
+    for (reason, count) in reasons.into_iter().filter(|(_, count)| *count > EACH) {
+        let more = quantity::count(count - EACH, "file", "files");
+        invocation.screen.warn(&format!("{more} more (--json lists them): {reason}"))?;
+    }
+    Ok(())
 }
 
 fn line(text: &mut Text, session: &ForeignSession, what: &str) {

@@ -1,0 +1,282 @@
+//! Sessions of other agents, from the command line: found, imported, followed, exported and handed over.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+const SESSION: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+
+fn line(id: &str, parent: &str, kind: &str, message: &str, cwd: &str) -> String {
+    format!(
+        r#"{{"parentUuid":{parent},"isSidechain":false,"userType":"external","cwd":"{cwd}","sessionId":"{SESSION}","version":"2.1.325","type":"{kind}","message":{message},"uuid":"{id}","timestamp":"2026-11-01T10:00:00.000Z"}}"#
+    )
+}
+
+fn asked(world: &World, id: &str, parent: &str, text: &str) -> String {
+    let cwd = world.path("project").display().to_string();
+    line(id, parent, "user", &format!(r#"{{"role":"user","content":"{text}"}}"#), &cwd)
+}
+
+fn answered(world: &World, id: &str, parent: &str, text: &str) -> String {
+    let message = format!(
+        r#"{{"id":"msg_{id}","type":"message","role":"assistant","model":"claude-x","content":[{{"type":"text","text":"{text}"}}],"stop_reason":"end_turn","usage":{{"input_tokens":3,"output_tokens":2}}}}"#
+    );
+    let cwd = world.path("project").display().to_string();
+    line(id, parent, "assistant", &message, &cwd)
+}
+
+/// Writes a file of the user's.
+fn put(world: &World, name: &str, content: &[u8]) -> PathBuf {
+    let path = world.path("user").join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+fn claude_store(world: &World) -> PathBuf {
+    let lines =
+        [asked(world, "u1-0000", "null", "What is a ramus?"), answered(world, "a1-0000", "\"u1-0000\"", "A branch.")];
+    put(world, &format!(".claude/projects/-project/{SESSION}.jsonl"), (lines.join("\n") + "\n").as_bytes())
+}
+
+#[test]
+fn h4_import_finds_asks_imports_and_imports_nothing_twice() {
+    let world = World::new();
+    let nothing = world.json(&["import", "--yes"]);
+    assert_eq!((&nothing["found"], &nothing["imported"]), (&json!([]), &json!([])));
+    let file = claude_store(&world);
+    let refused = world.run(&["import"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("claude") && refused.stderr.contains("--yes"), "{}", refused.stderr);
+    let dry = world.json(&["import", "--dry-run"]);
+    assert_eq!((&dry["imported"][0]["id"], &dry["dry_run"]), (&json!(SESSION), &json!(true)));
+    assert_eq!(world.run(&["show", SESSION]).code, 3);
+    let imported = world.json(&["import", "--yes"]);
+    assert_eq!(imported["found"][0]["agent"], "claude");
+    assert_eq!((&imported["found"][0]["files"], &imported["unchanged"]), (&json!(1), &json!(0)));
+    let session = &imported["imported"][0];
+    assert_eq!(
+        (&session["id"], &session["source"], &session["lossy"]),
+        (&json!(SESSION), &json!("claude"), &json!([]))
+    );
+    assert_eq!(session["file"], file.display().to_string());
+    let again = world.json(&["import", "--yes"]);
+    assert_eq!((&again["imported"], &again["grown"], &again["unchanged"]), (&json!([]), &json!([]), &json!(1)));
+    let listed = world.json(&["list"]);
+    assert_eq!(listed["sessions"][0]["imported_from"], json!({"agent": "claude", "file": file}));
+    assert_eq!(world.json(&["show", SESSION])["session"]["imported_from"]["agent"], "claude");
+    assert!(world.ok(&["show", SESSION]).contains("A branch."));
+}
+
+#[test]
+fn h4_one_agent_can_be_named_and_a_wrong_name_is_told() {
+    let world = World::new();
+    claude_store(&world);
+    put(&world, ".pi/agent/sessions/--p--/1_pi-session-1.jsonl", b"{\"type\":\"session\",\"version\":3,\"id\":\"pi-session-1\",\"timestamp\":\"2026-11-01T10:00:00.000Z\",\"cwd\":\"/p\"}\n{\"type\":\"message\",\"id\":\"m1\",\"parentId\":null,\"timestamp\":\"2026-11-01T10:00:00.000Z\",\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n");
+    let one = world.json(&["import", "--from", "pi"]);
+    assert_eq!((one["imported"].as_array().unwrap().len(), &one["imported"][0]["source"]), (1, &json!("pi")));
+    let wrong = world.run(&["import", "--from", "pixie"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("claude, codex"), "{}", wrong.stderr);
+    assert_eq!(world.json(&["import", "--yes"])["imported"][0]["id"], SESSION);
+}
+
+#[test]
+fn h4_a_bad_file_is_told_and_the_rest_comes_in() {
+    let world = World::new();
+    claude_store(&world);
+    let database = put(&world, ".local/share/goose/sessions/sessions.db", b"SQLite format 3\0 and then nothing");
+    let ran = world.run(&["import", "--yes", "--json"]);
+    assert_eq!(ran.code, 5, "{}", ran.stderr);
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(told["imported"].as_array().unwrap().len(), 1);
+    assert_eq!(told["failed"][0]["file"], database.display().to_string());
+    assert!(!told["failed"][0]["reason"].as_str().unwrap().is_empty());
+    let alone = world.run(&["import", &database.display().to_string()]);
+    assert_eq!(alone.code, 1, "{}", alone.stderr);
+    let notes = world.file("notes.json", "{\"not\":\"a session\"}");
+    let unknown = world.run(&["import", &notes]);
+    assert!(unknown.code == 1 && unknown.stderr.contains("no session of an agent"), "{}", unknown.stderr);
+}
+
+#[test]
+fn h6_an_export_to_the_agent_it_came_from_is_the_same_file_and_others_are_told_what_is_lost() {
+    let world = World::new();
+    let file = claude_store(&world);
+    world.ok(&["import", "--yes"]);
+    let out = world.path("project").join("out.jsonl");
+    world.ok(&["export", SESSION, "--to", "claude", "-o", out.to_str().unwrap()]);
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), std::fs::read_to_string(&file).unwrap());
+    assert_eq!(std::fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
+    let session = world.branched();
+    for agent in ["codex", "gemini", "opencode", "goose", "shepherd", "okcvm", "atif"] {
+        let ran = world.run(&["export", &session, "--to", agent]);
+        assert_eq!(ran.code, 0, "{agent}: {}", ran.stderr);
+        assert!(ran.stdout.contains("sorted(names)"), "{agent}: {}", ran.stdout);
+        assert!(!ran.stdout.contains("And in reverse?"), "{agent} gets the path");
+    }
+    let told = world.json(&["export", &session, "--to", "shepherd", "-o", out.to_str().unwrap()]);
+    assert!(!told["export"]["lossy"].as_array().unwrap().is_empty(), "{told}");
+    let earlier = world.ok(&["export", &format!("{session}@bbbb0001"), "--to", "codex"]);
+    assert!(earlier.contains("And in reverse?") && !earlier.contains("sorted(names)"));
+    let directory = world.path("project").join("exported");
+    world.ok(&["export", &session, "--to", "directory", "-o", directory.to_str().unwrap()]);
+    assert!(std::fs::read_dir(&directory).unwrap().count() > 0);
+    assert_eq!(world.run(&["export", &session, "--to", "word"]).code, 1);
+}
+
+#[test]
+fn h7_a_session_is_handed_over_where_the_agent_looks_for_it() {
+    let world = World::new();
+    let session = world.branched();
+    let project = world.path("project");
+    for (agent, place) in [("claude", ".claude/projects"), ("codex", ".codex/sessions"), ("pi", ".pi/agent/sessions")] {
+        let first = world.json(&["resume", &session, "--in", agent])["resume"].clone();
+        let file = PathBuf::from(first["file"].as_str().unwrap());
+        assert!(file.starts_with(world.path("user").join(place)), "{agent}: {}", file.display());
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains("sorted(names)") && !text.contains("And in reverse?"), "{agent}");
+        assert_eq!(first["directory"], project.display().to_string());
+        let second = world.json(&["resume", &session, "--in", agent])["resume"].clone();
+        assert_ne!(first["file"], second["file"], "{agent}: every one has an id of its own");
+        let names = std::fs::read_dir(file.parent().unwrap()).unwrap().count();
+        assert_eq!(names, 2, "{agent}: nothing else is left there");
+    }
+    let printed = world.ok(&["resume", &session, "--in", "claude", "--print"]);
+    assert!(printed.starts_with(&format!("cd {} && claude --resume ", project.display())), "{printed}");
+    let given = world.json(&["resume", &session, "--in", "opencode"])["resume"].clone();
+    let import: Vec<&str> = given["import"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!(import[..2], ["opencode", "import"]);
+    assert!(std::fs::read_to_string(import[2]).unwrap().contains("sorted(names)"));
+    assert!(!world.path("user").join(".local/share/opencode").exists(), "nobody else's database is written");
+    assert_eq!(world.run(&["resume", &session, "--in", "atif"]).code, 2);
+    std::fs::remove_dir_all(&project).unwrap();
+    std::fs::create_dir(&project).unwrap();
+    let gone = world.run(&["resume", &session, "--in", "claude", "--cwd", "/no/such/place"]);
+    assert_eq!(gone.code, 3, "{}", gone.stderr);
+}
+
+#[test]
+fn h7_what_is_handed_over_comes_back_with_the_next_import() {
+    let world = World::new();
+    let session = world.branched();
+    let handed = world.json(&["resume", &session, "--in", "claude"])["resume"].clone();
+    let imported = world.json(&["import", "--from", "claude"]);
+    assert_eq!(imported["imported"][0]["file"], handed["file"]);
+    let id = imported["imported"][0]["id"].as_str().unwrap();
+    assert!(world.ok(&["show", id]).contains("sorted(names)"));
+}
+
+/// A process that is ended with the test.
+struct Watching(Child);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn h4_watching_imports_every_line_once_as_it_is_written() {
+    let world = World::new();
+    let file = claude_store(&world);
+    let mut command = world.command(&["import", "--watch", "--yes", "--json"]);
+    let mut child = Watching(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["imported"][0]["id"], SESSION);
+    let mut writer = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+    let mut parent = "a1-0000".to_owned();
+    let mut seen = 0;
+    for number in 2..6 {
+        let id = format!("u{number}-0000");
+        let whole = asked(&world, &id, &format!("\"{parent}\""), &format!("question {number}")) + "\n";
+        // A line comes in two parts, as a slow writer writes it.
+        let (front, back) = whole.split_at(whole.len() / 2);
+        writer.write_all(front.as_bytes()).unwrap();
+        writer.flush().unwrap();
+        writer.write_all(back.as_bytes()).unwrap();
+        parent = id;
+        let until = Instant::now() + Duration::from_secs(30);
+        while seen < number - 1 {
+            assert!(Instant::now() < until, "the line did not arrive");
+            let told = next();
+            let added =
+                told["grown"].as_array().unwrap().iter().map(|grown| grown["added"].as_u64().unwrap()).sum::<u64>();
+            seen += added;
+        }
+    }
+    drop(child);
+    let shown = world.ok(&["show", SESSION]);
+    for number in 2..6 {
+        assert_eq!(shown.matches(&format!("question {number}")).count(), 1, "{shown}");
+    }
+}
+
+/// Runs a command that may not have more memory than this.
+fn bounded(world: &World, arguments: &[&str]) -> (i32, String) {
+    let binary = env!("CARGO_BIN_EXE_ramus");
+    let mut command = world.command(&[]);
+    let script = format!("ulimit -v 524288; exec {binary} \"$@\"");
+    let mut shell = std::process::Command::new("sh");
+    shell.arg("-c").arg(script).arg("sh").args(arguments).current_dir(world.path("project")).env_clear();
+    for (name, value) in command.stdin(Stdio::null()).get_envs() {
+        shell.env(name, value.unwrap_or_default());
+    }
+    let output = shell.stdin(Stdio::null()).output().unwrap();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// A frame of zstd that expands to so many blocks of 128 KiB, each of which takes four bytes.
+fn expanding(blocks: usize) -> Vec<u8> {
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
+    for at in 0..blocks {
+        let last = u32::from(at + 1 == blocks);
+        let header = last | 1 << 1 | (128 << 10) << 3;
+        frame.extend_from_slice(&header.to_le_bytes()[..3]);
+        frame.push(b' ');
+    }
+    frame
+}
+
+#[test]
+fn h4_bombs_end_with_a_clear_error_in_little_memory() {
+    let world = World::new();
+    claude_store(&world);
+    let deep = asked(&world, "d1-0000", "null", "DEEP").replace("\"DEEP\"", &"[".repeat(3_000_000));
+    put(&world, ".claude/projects/-project/bbbbbbbb-0000-4000-8000-000000000002.jsonl", (deep + "\n").as_bytes());
+    let id = "01a1de00-0000-7000-8000-00000000abcd";
+    let rollout = format!(".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-{id}.jsonl.zst");
+    put(&world, &rollout, &expanding(10_000));
+    for number in 0..500 {
+        let link = world.path("user").join(format!(".claude/projects/-project/link{number}.jsonl"));
+        std::os::unix::fs::symlink("/dev/zero", link).unwrap();
+    }
+    std::os::unix::fs::symlink(world.path("user").join(".claude"), world.path("user").join(".claude/projects/loop"))
+        .unwrap();
+    let (code, told) = bounded(&world, &["import", "--yes"]);
+    assert_eq!(code, 5, "{told}");
+    assert!(told.contains("expands to more than"), "{told}");
+    assert!(told.contains("links are not followed"), "{told}");
+    assert!(world.ok(&["show", SESSION]).contains("A branch."));
+}
+
+#[test]
+fn h4_a_line_of_more_than_four_gigabytes_is_passed_over() {
+    let world = World::new();
+    let file = claude_store(&world);
+    // Nothing but its length is stored.
+    let handle = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+    handle.set_len((4 << 30) + (64 << 10)).unwrap();
+    let (code, told) = bounded(&world, &["import", "--yes", "--json"]);
+    assert_eq!(code, 0, "{told}");
+    assert!(world.ok(&["show", SESSION]).contains("A branch."));
+}
