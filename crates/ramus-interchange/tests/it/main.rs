@@ -9,6 +9,7 @@
 )]
 
 mod across;
+mod bombs;
 mod carry;
 mod claude;
 mod codex;
