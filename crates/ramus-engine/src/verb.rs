@@ -8,6 +8,7 @@ pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod evict;
+pub(crate) mod exact;
 pub(crate) mod export;
 pub(crate) mod follow;
 pub(crate) mod fork;

@@ -2,12 +2,10 @@
 
 use clap::Args;
 use ramus_engine::{Children, Deleted, Session};
-use ramus_model::SessionId;
-use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity, style};
+use crate::render::{Text, quantity, style};
 
 const EXAMPLES: &str = "\
 Only sessions of the home can be deleted. What sessions that were forked from it show of it is kept for them, and goes \
@@ -53,25 +51,7 @@ impl Delete {
         // Last: a session that could not be deleted keeps its prompts.
         let forgotten = invocation.engine.forget_prompts(&prompts, self.dry_run)?;
         if invocation.screen.wants_json() {
-            let ids = |ids: &[SessionId]| -> Vec<String> { ids.iter().map(ToString::to_string).collect() };
-            let kept = deleted
-                .kept
-                .iter()
-                .map(|base| json!({"session": base.session.as_str(), "bytes": base.bytes, "forks": ids(&base.forks)}));
-            invocation.screen.json(json::members(json!({
-                "removed": {
-                    "session": deleted.session.as_str(),
-                    "files": deleted.removed.files,
-                    "blobs": deleted.blobs,
-                    "snapshots": 0,
-                    "bytes": deleted.removed.bytes,
-                    "workspace": null,
-                    "prompts": forgotten,
-                },
-                "children": ids(&deleted.children),
-                "kept": kept.collect::<Vec<_>>(),
-                "dry_run": self.dry_run,
-            })))?;
+            invocation.screen.json(ramus_wire::removal::deleted(&deleted, forgotten, self.dry_run))?;
         } else {
             self.tell(invocation, &deleted, forgotten)?;
         }

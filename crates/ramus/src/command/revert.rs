@@ -2,6 +2,7 @@
 
 use clap::Args;
 use ramus_engine::{RestoreOptions, RevertReport, Session};
+use ramus_wire::files as shape;
 use serde_json::{Value, json};
 
 use super::restore::{self, Carried};
@@ -82,7 +83,7 @@ fn print(
     invocation.finish(session)?;
     let carried = Carried { report: &report.files, force: options.force };
     if invocation.screen.wants_json() {
-        let mut answer = carried.to_json();
+        let mut answer = shape::restored(&report.files);
         answer.insert("applied".into(), report.is_done.into());
         answer.insert("leaf".into(), report.leaf.as_str().into());
         answer.insert("revert".into(), json!(session.revert_mark()?));

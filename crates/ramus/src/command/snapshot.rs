@@ -2,6 +2,7 @@
 
 use clap::Args;
 use ramus_engine::SnapshotEntry;
+use ramus_wire::files as shape;
 use serde_json::{Value, json};
 
 use crate::failure::Exit;
@@ -35,13 +36,7 @@ impl Snapshot {
         let taken = invocation.engine.snapshot(&mut session, self.label.as_deref())?;
         invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {
-            let uncovered: Vec<Value> = taken
-                .uncovered
-                .iter()
-                .map(|one| json!({"path": one.path.to_string_lossy(), "reason": one.reason}))
-                .collect();
-            let answer = json!({"snapshot": to_json(&taken.snapshot), "not_covered": uncovered});
-            invocation.screen.json(json::members(answer))?;
+            invocation.screen.json(shape::taken(&taken))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
@@ -75,7 +70,7 @@ impl Snapshots {
         let mut all = invocation.engine.snapshots(&session)?;
         all.retain(|one| one.is_on_path || !self.lineage);
         if invocation.screen.wants_json() {
-            let all: Vec<Value> = all.iter().map(to_json).collect();
+            let all: Vec<Value> = all.iter().map(shape::snapshot).collect();
             invocation.screen.json(json::members(json!({"snapshots": all})))?;
             return Ok(Exit::Done);
         }
@@ -87,20 +82,6 @@ impl Snapshots {
         invocation.screen.text(&text)?;
         Ok(Exit::Done)
     }
-}
-
-/// A snapshot as every command prints it.
-pub(super) fn to_json(snapshot: &SnapshotEntry) -> Value {
-    json!({
-        "id": snapshot.id(),
-        "commit": snapshot.commit.to_string(),
-        "label": snapshot.label,
-        "entry": snapshot.entry.as_str(),
-        "files": snapshot.files,
-        "created": snapshot.created,
-        "cause": snapshot.cause.as_str(),
-        "ancestor_of_current": snapshot.is_on_path,
-    })
 }
 
 fn line(text: &mut Text, snapshot: &SnapshotEntry) {

@@ -1,26 +1,20 @@
-//! What programs are told: sessions, messages and entries as JSON objects.
+//! Sessions, messages and entries.
 
 use std::path::Path;
 
-use ramus_engine::{Forked, RevertMark, Session, SessionInfo, Summary, View, Written};
+use ramus_engine::{Forked, Listing, RevertMark, Session, SessionInfo, Summary, View, Written};
 use ramus_model::usage::{Prices, Tokens};
 use ramus_model::{EntryId, Origin};
 use ramus_store::Residence;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// Takes the members of a `json!` object.
-pub(crate) fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        other => Map::from_iter([("value".to_owned(), other)]),
-    }
-}
+use crate::members;
 
 /// A session as lists show it. What this version does not keep track of is null, zero or empty. There may be thousands, so
 /// it is written as it is, not built up first.
 #[derive(Serialize)]
-pub(crate) struct SessionJson<'i> {
+pub struct SessionJson<'i> {
     id: &'i str,
     path: Option<&'i Path>,
     title: &'i str,
@@ -73,7 +67,8 @@ struct GitJson<'i> {
 }
 
 impl<'i> SessionJson<'i> {
-    pub(crate) fn of(info: &'i SessionInfo, prices: &Prices) -> Self {
+    /// Describes a session.
+    pub fn of(info: &'i SessionInfo, prices: &Prices) -> Self {
         let cost = info.usage.cost(prices);
         let origin = |origin: &'i Origin| OriginJson { session: origin.session.as_str(), entry: origin.entry.as_str() };
         Self {
@@ -119,13 +114,13 @@ impl<'i> SessionJson<'i> {
 }
 
 /// A session as lists show it, to be shown with more.
-pub(crate) fn session(info: &SessionInfo, prices: &Prices) -> Map<String, Value> {
+pub fn session(info: &SessionInfo, prices: &Prices) -> Map<String, Value> {
     // What is made of text and numbers always becomes JSON.
     members(serde_json::to_value(SessionJson::of(info, prices)).unwrap_or_default())
 }
 
 /// A session that was just made or changed.
-pub(crate) fn brief_session(session: &Session) -> Map<String, Value> {
+pub fn brief_session(session: &Session) -> Map<String, Value> {
     members(json!({
         "id": session.id().as_str(),
         "path": session.location().path,
@@ -137,7 +132,7 @@ pub(crate) fn brief_session(session: &Session) -> Map<String, Value> {
 }
 
 /// What is told about a session that was just forked.
-pub(crate) fn forked(fork: &Forked) -> Map<String, Value> {
+pub fn forked(fork: &Forked) -> Map<String, Value> {
     members(json!({
         "id": fork.id.as_str(),
         "path": fork.location.path,
@@ -149,7 +144,7 @@ pub(crate) fn forked(fork: &Forked) -> Map<String, Value> {
 }
 
 /// Where a session stands.
-pub(crate) fn state(residence: Residence) -> &'static str {
+pub fn state(residence: Residence) -> &'static str {
     match residence {
         Residence::Draft => "draft",
         Residence::Published => "published",
@@ -164,7 +159,7 @@ fn forked_from(origin: Option<&Origin>) -> Value {
 }
 
 /// One message of a conversation.
-pub(crate) fn message(view: &View) -> Map<String, Value> {
+pub fn message(view: &View) -> Map<String, Value> {
     let parts: Vec<Value> = view.message.parts.iter().map(|part| part.to_json()).collect();
     members(json!({
         "id": view.id.as_str(),
@@ -181,10 +176,66 @@ pub(crate) fn message(view: &View) -> Map<String, Value> {
 }
 
 /// An entry that was just written.
-pub(crate) fn written(written: &Written) -> Map<String, Value> {
+pub fn written(written: &Written) -> Map<String, Value> {
     members(json!({
         "id": written.id.as_str(),
         "seq": written.seq.number(),
         "parent": written.parent.as_ref().map(EntryId::as_str),
     }))
+}
+
+/// A list as programs are told.
+#[derive(Serialize)]
+pub struct ListJson<'l> {
+    sessions: Vec<SessionJson<'l>>,
+    next_cursor: Option<&'l str>,
+    hidden: HiddenJson,
+    unreadable: Vec<UnreadableJson<'l>>,
+}
+
+#[derive(Serialize)]
+struct HiddenJson {
+    archived: usize,
+    drafts: usize,
+    other_directories: usize,
+}
+
+#[derive(Serialize)]
+struct UnreadableJson<'l> {
+    session: &'l str,
+    reason: &'l str,
+}
+
+impl<'l> ListJson<'l> {
+    /// Describes a list.
+    pub fn of(listing: &'l Listing, prices: &Prices) -> Self {
+        let unreadable = listing.unreadable.iter().map(|(session, reason)| UnreadableJson { session, reason });
+        Self {
+            sessions: listing.sessions.iter().map(|info| SessionJson::of(info, prices)).collect(),
+            next_cursor: listing.next_cursor.as_deref(),
+            hidden: HiddenJson {
+                archived: listing.hidden.archived,
+                drafts: listing.hidden.drafts,
+                other_directories: listing.hidden.other_directories,
+            },
+            unreadable: unreadable.collect(),
+        }
+    }
+}
+
+/// A session with everything that is told of one alone: where it ends.
+pub fn whole(session: &Session, info: &SessionInfo, prices: &Prices) -> Map<String, Value> {
+    let mut object = self::session(info, prices);
+    object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
+    object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
+    object
+}
+
+/// One message of a conversation, and what kind of entry it is.
+pub fn message_of(session: &Session, view: &View) -> Map<String, Value> {
+    let mut object = message(view);
+    let kind = session.log().record(view.seq).and_then(|record| record.kind.wire()).unwrap_or_default();
+    object.insert("type".into(), kind.into());
+    object.insert("hidden".into(), false.into());
+    object
 }
