@@ -62,12 +62,18 @@ const REFUSALS: [(&str, &str); 13] = [
 
 impl IntoResponses for Refusals {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        let content = || ContentBuilder::new().schema(Some(Ref::from_schema_name("Failure"))).build();
-        let refusal = |description: &str| {
-            RefOr::T(ResponseBuilder::new().description(description).content("application/json", content()).build())
-        };
-        REFUSALS.iter().map(|(status, description)| ((*status).to_owned(), refusal(description))).collect()
+        let named = |status: &str| RefOr::Ref(Ref::from_response_name(format!("Refused{status}")));
+        REFUSALS.iter().map(|(status, _)| ((*status).to_owned(), named(status))).collect()
     }
+}
+
+/// The refusals themselves, to which every route refers.
+fn refusals() -> BTreeMap<String, RefOr<Response>> {
+    let content = || ContentBuilder::new().schema(Some(Ref::from_schema_name("Failure"))).build();
+    let refusal = |description: &str| {
+        RefOr::T(ResponseBuilder::new().description(description).content("application/json", content()).build())
+    };
+    REFUSALS.iter().map(|(status, description)| (format!("Refused{status}"), refusal(description))).collect()
 }
 
 /// What is said beside the routes.
@@ -80,11 +86,32 @@ pub(crate) fn frame() -> OpenApi {
     components.schemas.insert("Failure".into(), Failure::schema());
     components.schemas.insert("Trouble".into(), Trouble::schema());
     components.schemas.insert("Shape".into(), Shape::schema());
+    components.responses = refusals();
     OpenApiBuilder::new()
         .info(info)
         .components(Some(components))
         .security(Some([SecurityRequirement::new("token", Vec::<String>::new())]))
         .build()
+}
+
+/// Names every operation after its method and path, so that no two have one name.
+pub(crate) fn name_operations(document: &mut OpenApi) {
+    for (path, item) in &mut document.paths.paths {
+        let place: Vec<&str> = path.split(['/', '{', '}', '.']).filter(|part| !part.is_empty()).collect();
+        let place = place.join("_").replace("api_v1_", "");
+        let operations = [
+            ("get", &mut item.get),
+            ("post", &mut item.post),
+            ("put", &mut item.put),
+            ("patch", &mut item.patch),
+            ("delete", &mut item.delete),
+        ];
+        for (method, operation) in operations {
+            if let Some(operation) = operation {
+                operation.operation_id = Some(format!("{method}_{place}"));
+            }
+        }
+    }
 }
 
 /// Returns the description of the server, as `/openapi.json` serves it.

@@ -81,7 +81,9 @@ fn described() -> OpenApiRouter<Arc<App>> {
 
 /// The description of every route.
 pub(crate) fn description() -> OpenApi {
-    described().into_openapi()
+    let mut description = described().into_openapi();
+    document::name_operations(&mut description);
+    description
 }
 
 /// Everything that answers.

@@ -21,6 +21,9 @@ use crate::input::Asked;
 const HITS: usize = 20;
 const MOST: usize = 1000;
 
+/// How many hits are looked at where several owners have sessions.
+const ALL: usize = 1 << 20;
+
 /// What is looked for.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields, default)]
@@ -71,7 +74,7 @@ fn in_all(app: &App, owner: &Owner, mut request: Search) -> Result<ramus_engine:
     if is_alone {
         return Ok(app.engine.search(&request)?);
     }
-    let limit = std::mem::replace(&mut request.limit, usize::MAX);
+    let limit = std::mem::replace(&mut request.limit, ALL);
     let mut hits = app.engine.search(&request)?;
     let is_ours = |id: &str| ours.contains(&SessionId::from(id));
     hits.hits.retain(|hit| is_ours(&hit.session));

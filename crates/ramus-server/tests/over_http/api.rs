@@ -169,8 +169,11 @@ fn branches_labels_forks_and_changes() {
         (&json!("new"), &json!(["a"]), &json!(true))
     );
     assert_eq!(changed["metadata"], json!({"k": 1}));
+    let long = "many words ".repeat(400);
+    world.append(&session, &[&long; 4]);
     let compact = world.post(&at("/compact"), &json!({"keep_messages": 1, "force": true, "dry_run": true}));
     assert_eq!(compact.status, 200, "{compact:?}");
+    assert_eq!(compact.json()["messages_after"], 2, "{compact:?}");
     let dry = world.request("DELETE", &at("?dry_run=true")).send(world.address);
     assert_eq!((dry.status, &dry.json()["dry_run"]), (200, &json!(true)));
     assert_eq!(world.request("DELETE", &format!("/api/v1/sessions/{fork}")).send(world.address).status, 200);

@@ -221,3 +221,24 @@ pub(crate) fn send_from(request: &Request, address: SocketAddr, from: std::net::
     stream.write_all(&bytes).unwrap();
     read(&mut BufReader::new(stream))
 }
+
+/// A connection that is kept for many requests.
+pub(crate) struct Connection {
+    reader: BufReader<TcpStream>,
+    address: SocketAddr,
+}
+
+impl Connection {
+    pub(crate) fn open(address: SocketAddr) -> Self {
+        Self { reader: BufReader::new(connect(address)), address }
+    }
+
+    pub(crate) fn ask(&mut self, request: &Request) -> Response {
+        self.reader.get_mut().write_all(&request.bytes(self.address)).unwrap();
+        let response = read(&mut self.reader);
+        if response.header("connection") == Some("close") {
+            *self = Self::open(self.address);
+        }
+        response
+    }
+}

@@ -5,6 +5,7 @@ mod api;
 mod audit;
 mod document;
 mod events;
+mod fuzz;
 mod http;
 mod limits;
 mod owners;

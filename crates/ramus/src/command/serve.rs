@@ -126,25 +126,29 @@ impl Serve {
     /// Says that the server is ready, and how to come in when that is new.
     fn tell(&self, invocation: &mut Invocation<'_>, address: &Address, keys: &Keys) -> anyhow::Result<()> {
         let screen = &mut invocation.screen;
+        let is_new = matches!(keys.origin(), Origin::New(_));
+        let login = match address {
+            Address::Tcp(_) if is_new || self.login => Some(format!("{address}/login#token={}", keys.token().reveal())),
+            _ => None,
+        };
         if screen.wants_json() {
             let kept = match keys.origin() {
                 Origin::Environment => None,
                 Origin::New(path) | Origin::Kept(path) => Some(path),
             };
-            let ready = json!({"type": "ready", "address": address.to_string(), "token_file": kept});
+            let ready =
+                json!({"type": "ready", "address": address.to_string(), "token_file": kept, "login": login});
             screen.json(shape::members(ready))?;
-        } else {
-            let mut text = Text::new();
-            text.plain("listening on ").styled(style::BOLD, &address.to_string()).end();
-            screen.text(&text)?;
+            screen.flush()?;
+            return Ok(());
         }
+        let mut text = Text::new();
+        text.plain("listening on ").styled(style::BOLD, &address.to_string()).end();
+        screen.text(&text)?;
         screen.flush()?;
-        let is_new = matches!(keys.origin(), Origin::New(_));
-        if let (Address::Tcp(_), true) = (address, is_new || self.login) {
+        if let Some(login) = login {
             let mut text = Text::new();
-            text.plain("log in with a browser: ")
-                .plain(&format!("{address}/login#token={}", keys.token().reveal()))
-                .end();
+            text.plain("log in with a browser: ").plain(&login).end();
             screen.note(&text)?;
         }
         if let Origin::New(path) | Origin::Kept(path) = keys.origin() {

@@ -37,6 +37,7 @@ mod room;
 mod running;
 mod scale;
 mod searching;
+mod serving;
 mod settings;
 mod tailing;
 mod terminals;
