@@ -104,12 +104,13 @@ fn k7_no_request_makes_the_server_fail() {
             target.replace_range(start..=end, &name);
         }
         let parameters = about["parameters"].as_array().cloned().unwrap_or_default();
-        let asked: Vec<String> = parameters
-            .iter()
-            .filter(|parameter| parameter["in"] == "query" && dice.roll(3) == 0)
-            .map(|parameter| (parameter["name"].as_str().unwrap().to_owned(), dice.pick(&WORDS)))
-            .map(|(name, word)| format!("{name}={}", word.replace('#', "%23")))
-            .collect();
+        let mut asked: Vec<String> = Vec::new();
+        for parameter in parameters.iter().filter(|parameter| parameter["in"] == "query") {
+            if dice.roll(3) == 0 {
+                let name = parameter["name"].as_str().unwrap();
+                asked.push(format!("{name}={}", dice.pick(&WORDS).replace('#', "%23")));
+            }
+        }
         if !asked.is_empty() {
             target = format!("{target}?{}", asked.join("&"));
         }
