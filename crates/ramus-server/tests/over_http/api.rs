@@ -170,7 +170,7 @@ fn branches_labels_forks_and_changes() {
     );
     assert_eq!(changed["metadata"], json!({"k": 1}));
     let long = "many words ".repeat(400);
-    world.append(&session, &[&long; 4]);
+    world.append(&session, &[long.as_str(); 4]);
     let compact = world.post(&at("/compact"), &json!({"keep_messages": 1, "force": true, "dry_run": true}));
     assert_eq!(compact.status, 200, "{compact:?}");
     assert_eq!(compact.json()["messages_after"], 2, "{compact:?}");

@@ -22,7 +22,8 @@ fn the_description_is_served_and_is_of_openapi_3_1() {
     assert_eq!(String::from_utf8(served.body.clone()).unwrap(), ramus_server::document());
     let document = served.json();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
-    let operations = document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
     let mut names: Vec<&str> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
     let count = names.len();
     names.sort_unstable();

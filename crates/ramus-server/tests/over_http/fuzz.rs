@@ -28,8 +28,24 @@ impl Dice {
 
 /// Names and values that things go wrong with.
 const WORDS: [&str; 18] = [
-    "", "#1", "#999999", "#-1", "-", "@", "start", "..", "%00", "a%2Fb", "%F0%9F%92%A9", "0", "-1", "18446744073709551616",
-    "true", "null", "2026-02-30", "%22%7B%5B",
+    "",
+    "#1",
+    "#999999",
+    "#-1",
+    "-",
+    "@",
+    "start",
+    "..",
+    "%00",
+    "a%2Fb",
+    "%F0%9F%92%A9",
+    "0",
+    "-1",
+    "18446744073709551616",
+    "true",
+    "null",
+    "2026-02-30",
+    "%22%7B%5B",
 ];
 
 fn value(dice: &mut Dice, depth: usize) -> Value {
@@ -50,8 +66,26 @@ fn value(dice: &mut Dice, depth: usize) -> Value {
 /// Bodies with members that routes know.
 fn body(dice: &mut Dice) -> Value {
     const MEMBERS: [&str; 20] = [
-        "entries", "parent", "title", "model", "cwd", "tags", "starred", "metadata", "entry", "summary", "name", "label", "snapshot",
-        "force", "dry_run", "keep_messages", "prompt", "text", "answer", "pattern",
+        "entries",
+        "parent",
+        "title",
+        "model",
+        "cwd",
+        "tags",
+        "starred",
+        "metadata",
+        "entry",
+        "summary",
+        "name",
+        "label",
+        "snapshot",
+        "force",
+        "dry_run",
+        "keep_messages",
+        "prompt",
+        "text",
+        "answer",
+        "pattern",
     ];
     if dice.roll(8) == 0 {
         return value(dice, 3);

@@ -136,8 +136,7 @@ impl Serve {
                 Origin::Environment => None,
                 Origin::New(path) | Origin::Kept(path) => Some(path),
             };
-            let ready =
-                json!({"type": "ready", "address": address.to_string(), "token_file": kept, "login": login});
+            let ready = json!({"type": "ready", "address": address.to_string(), "token_file": kept, "login": login});
             screen.json(shape::members(ready))?;
             screen.flush()?;
             return Ok(());
