@@ -115,7 +115,7 @@ mod tests {
         let missed: Vec<String> = missed.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
         assert_eq!(missed.len(), 1, "{missed:?}");
         assert!(missed.iter().all(|text| text.contains("\"n\":3")));
-        for unknown in ["", "x", "other-1", &format!("{}9", id)] {
+        for unknown in ["", "x", "other-1", &format!("{id}9")] {
             let (told, _) = feed.subscribe(&ours, Some(unknown));
             assert!(told.iter().any(|text| text.starts_with(b"event: reset")), "{unknown}");
         }

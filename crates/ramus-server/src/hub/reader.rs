@@ -119,17 +119,17 @@ impl Reader {
         let wait = tokio::time::sleep(self.app.limits.heartbeat);
         tokio::pin!(wait);
         loop {
-            if let Some(bytes) = self.from_log() {
+            if let Some(bytes) = self.take_logged() {
                 return Some(bytes);
             }
-            if let Some(bytes) = self.from_channel(wait.as_mut()).await? {
+            if let Some(bytes) = self.take_told(wait.as_mut()).await? {
                 return Some(bytes);
             }
         }
     }
 
     /// Spells out the next entries of the log; none when all were.
-    fn from_log(&mut self) -> Option<Bytes> {
+    fn take_logged(&mut self) -> Option<Bytes> {
         let session = self.log.as_ref()?;
         let more = entries(session.log(), self.last, BATCH);
         let Some((last, _, _)) = more.last() else {
@@ -146,7 +146,7 @@ impl Reader {
     }
 
     /// Waits for what happens next; nothing when the log must be read first. Ends when the stream does.
-    async fn from_channel(&mut self, wait: std::pin::Pin<&mut Sleep>) -> Option<Option<Bytes>> {
+    async fn take_told(&mut self, wait: std::pin::Pin<&mut Sleep>) -> Option<Option<Bytes>> {
         let stop = self.hub.stop.clone();
         let frame = tokio::select! {
             () = stop.cancelled() => {

@@ -168,7 +168,7 @@ impl Batch {
         if self.entries.is_empty() || self.entries.len() > BATCH {
             return Err(ApiError::invalid(format!("a batch has 1 to {BATCH} entries")));
         }
-        let draft = |(at, entry): (usize, &Box<RawValue>)| {
+        let draft = |(at, entry): (usize, &RawValue)| {
             // A line has no breaks; spaces between members may.
             let line: Vec<u8> = if entry.get().contains(['\n', '\r']) {
                 serde_json::from_str::<Value>(entry.get())
@@ -180,7 +180,7 @@ impl Batch {
             Draft::parse(&line)
                 .map_err(|error| EngineError::InvalidLine { line: at + 1, reason: error.to_string() }.into())
         };
-        self.entries.iter().enumerate().map(draft).collect()
+        self.entries.iter().map(|entry| &**entry).enumerate().map(draft).collect()
     }
 }
 

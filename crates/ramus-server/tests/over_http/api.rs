@@ -56,7 +56,7 @@ fn entries_are_handed_out_as_they_are_stored() {
     request.body = odd.as_bytes().to_vec();
     assert_eq!(request.send(world.address).status, 201);
     let page = world.get(&format!("/api/v1/sessions/{session}/entries?cursor=1"));
-    let text = String::from_utf8(page.body.clone()).unwrap();
+    let text = String::from_utf8(page.body).unwrap();
     assert!(text.contains(r#""n":1e3,"s":"\ud83d""#), "{text}");
     let line = world.get(&format!("/api/v1/sessions/{session}/entries/%232"));
     assert!(String::from_utf8(line.body).unwrap().contains(r#""n":1e3"#));

@@ -119,7 +119,7 @@ fn k7_no_request_makes_the_server_fail() {
             methods.map(move |(method, about)| (method.to_uppercase(), path.clone(), about.clone()))
         })
         // Streams do not end, and deleting the session would leave nothing to ask about.
-        .filter(|(method, path, _)| !path.ends_with("/events") && !(method == "DELETE" && path.ends_with("{id}")))
+        .filter(|(method, path, _)| !(path.ends_with("/events") || method == "DELETE" && path.ends_with("{id}")))
         .collect();
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut connection = Connection::open(world.address);

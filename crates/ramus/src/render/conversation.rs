@@ -127,7 +127,7 @@ impl Conversation {
             Part::Thinking(thought) => folded(text, &format!("(thought {})", quantity::size(thought.len() as u64))),
             Part::Image { mime, data } => folded(text, &format!("[{mime}, {}]", quantity::size(data.len() as u64))),
             Part::ToolCall { name, arguments, .. } => {
-                folded(text, &preview::call(name, arguments, &glyphs::of_terminal().signs()))
+                folded(text, &preview::call(name, arguments, &glyphs::of_terminal().signs()));
             }
             Part::Unknown(kind, bytes) => folded(text, &format!("[{kind}, {}]", quantity::size(bytes.len() as u64))),
         }
