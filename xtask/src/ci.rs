@@ -26,9 +26,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> Result<()> {
         cargo(workspace, ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
     })?;
     let has_strace = workspace::installed("strace") || package::install("strace");
+    // The tests of pages look at them in a browser, and say so when there is none.
+    let browsers = ["chromium", "chromium-browser", "google-chrome"];
+    let has_browser = browsers.into_iter().any(workspace::installed) || package::install("chromium");
     steps.step("tests", || tests(workspace))?;
     steps.step("torture", || Ok(torture()))?;
     steps.step("hostile repositories", || Ok(hostile(has_strace)))?;
+    steps.step("pages in a browser", || Ok(pages(has_browser)))?;
     steps.step("doc tests", || cargo(workspace, ["test", "--workspace", "--doc"]))?;
     steps.step("dependencies", || dependencies(workspace))?;
     steps.step("fuzz", || fuzz::all(workspace, fuzz::Limit::Seconds(FUZZ_SECONDS)).map(|(outcome, _)| outcome))?;
@@ -61,6 +65,15 @@ fn hostile(has_strace: bool) -> Outcome {
         Outcome::Passed("among the tests".to_owned())
     } else {
         Outcome::Skipped("no strace to see what is run: install it".to_owned())
+    }
+}
+
+/// Exported pages were opened among the tests, where there is a browser.
+fn pages(has_browser: bool) -> Outcome {
+    if has_browser {
+        Outcome::Passed("among the tests".to_owned())
+    } else {
+        Outcome::Skipped("no browser to open pages in: install chromium".to_owned())
     }
 }
 

@@ -174,6 +174,8 @@ pub enum Event {
     SessionDiff(Vec<Value>),
     /// The session has another title.
     TitleChanged(String),
+    /// The list of what is to be done is another one.
+    TodoUpdated(Vec<Value>),
 }
 
 impl Event {
@@ -206,6 +208,7 @@ impl Event {
             Self::ChildFinished { .. } => "child.finished",
             Self::SessionDiff(_) => "session.diff",
             Self::TitleChanged(_) => "title.changed",
+            Self::TodoUpdated(_) => "todo.updated",
         }
     }
 
@@ -281,6 +284,7 @@ impl Event {
             }
             Self::SessionDiff(files) => json!({"diff": files}),
             Self::TitleChanged(title) => json!({"title": title}),
+            Self::TodoUpdated(tasks) => json!({"todos": tasks}),
         }
     }
 }

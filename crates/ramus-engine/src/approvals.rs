@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::kept::Kept;
+use crate::operation::Doing;
 use crate::project;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 
 /// The approvals of a home.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,17 +88,21 @@ impl Engine {
     }
 
     /// Records an approval in the session and keeps it in the home.
-    pub(crate) fn approve(&self, session: &mut Session, approval: &Approval) -> Result<(), EngineError> {
+    pub(crate) fn approve(
+        &self,
+        session: &mut Session,
+        approval: &Approval,
+        doing: &mut Doing,
+    ) -> Result<(), EngineError> {
         let (name, covered) = match &approval.covered {
             Covered::Exact(bytes) => ("exact", bytes),
             Covered::Pattern(pattern) => ("pattern", pattern),
         };
         let time = self.timestamp();
         let data = json!({
-            "op": "approve", "client": self.client,
             "permission": approval.permission, name: covered, "scope": approval.scope, "time": time,
         });
-        let id = self.record_approval(session, data)?;
+        let id = self.record_approval(session, data, doing)?;
         let Some(approvals) = &self.approvals else { return Ok(()) };
         let (session, project) = (session.id().to_string(), ProjectKey::of(session.cwd()));
         let granted = Granted { id, session, project, time, approval: approval.clone() };
@@ -125,13 +129,14 @@ impl Engine {
         }
         self.record_approval(
             session,
-            json!({"op": "revoke", "client": self.client, "revokes": granted.id, "time": self.timestamp()}),
+            json!({"revokes": granted.id, "time": self.timestamp()}),
+            &mut Doing::one("revoke", self),
         )?;
         Ok(granted)
     }
 
-    fn record_approval(&self, session: &mut Session, data: Value) -> Result<String, EngineError> {
-        let appended = self.append(session, &[Draft::new(Body::ramus("approval", data))], &Cursor::Leaf)?;
+    fn record_approval(&self, session: &mut Session, data: Value, doing: &mut Doing) -> Result<String, EngineError> {
+        let appended = self.record(session, doing, vec![Draft::new(Body::ramus("approval", data))])?;
         let written = appended.entries.into_iter().next();
         written.map(|written| written.id.to_string()).ok_or_else(|| EngineError::Invalid("nothing was written".into()))
     }

@@ -11,7 +11,9 @@ use ramus_store::{Flush, LogStore, MemoryStore};
 use crate::approvals::Approvals;
 use crate::catalogue::Shelf;
 use crate::clock::{Clock, SystemClock};
+use crate::events::Bus;
 use crate::run::Summariser;
+use crate::shares::Shares;
 use crate::workspace::Ledgers;
 
 /// When an append is durable.
@@ -62,7 +64,10 @@ pub struct Engine {
     /// What calls change in the directories where turns run.
     pub(crate) ledgers: Ledgers,
     pub(crate) approvals: Option<Approvals>,
+    pub(crate) shares: Option<Shares>,
     pub(crate) summariser: Option<Summariser>,
+    /// Who is told what happens.
+    pub(crate) bus: Bus,
 }
 
 impl Engine {
@@ -80,7 +85,9 @@ impl Engine {
             apart: Vec::new(),
             ledgers: Ledgers::default(),
             approvals: None,
+            shares: None,
             summariser: None,
+            bus: Bus::default(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ramus_catalogue::CatalogueError;
 use ramus_model::resolve::ResolveError;
 use ramus_model::segment::SegmentError;
+use ramus_publish::bundle::BundleError;
 use ramus_snapshot::SnapshotError;
 use ramus_store::StoreError;
 
@@ -78,6 +79,9 @@ pub enum EngineError {
     /// No approval that holds for the session has this name.
     #[error("no approval of the session is called {0:?}")]
     ApprovalNotFound(String),
+    /// The list of what is to be done has no such task.
+    #[error("there is no task {0:?}")]
+    TodoNotFound(String),
     /// A reference names no entry, or several.
     #[error(transparent)]
     Entry(#[from] ResolveError),
@@ -106,6 +110,14 @@ pub enum EngineError {
     /// What was asked for contradicts what is there.
     #[error("{0}")]
     Conflict(String),
+    /// It was done and cannot be taken back.
+    #[error("{message}")]
+    Final {
+        /// What was done.
+        message: String,
+        /// What can be done instead.
+        hint: String,
+    },
     /// The log a fork stands on is gone or was changed.
     #[error("{0}")]
     Corrupt(String),
@@ -126,9 +138,24 @@ pub enum EngineError {
     /// The snapshots say so.
     #[error(transparent)]
     Snapshot(Arc<SnapshotError>),
+    /// A session that comes from elsewhere is here, and each went its own way.
+    #[error("session {0} is here and went another way; nothing was imported")]
+    Diverged(String),
+    /// A session has no such share.
+    #[error("nothing is shared under {0:?}")]
+    ShareNotFound(String),
+    /// What comes from elsewhere, or goes there, is no bundle.
+    #[error(transparent)]
+    Bundle(Arc<BundleError>),
     /// The store says so.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<BundleError> for EngineError {
+    fn from(error: BundleError) -> Self {
+        Self::Bundle(Arc::new(error))
+    }
 }
 
 impl From<CatalogueError> for EngineError {
@@ -153,17 +180,22 @@ impl EngineError {
                 Self::SessionAmbiguous { reference: reference.clone(), candidates: candidates.clone() }
             }
             Self::ApprovalNotFound(text) => Self::ApprovalNotFound(text.clone()),
+            Self::TodoNotFound(text) => Self::TodoNotFound(text.clone()),
             Self::Entry(error) => Self::Entry(error.clone()),
             Self::Segment(error) => Self::Segment(error.clone()),
             Self::ContextFull { needed, available } => Self::ContextFull { needed: *needed, available: *available },
             Self::Invalid(text) => Self::Invalid(text.clone()),
             Self::InvalidLine { line, reason } => Self::InvalidLine { line: *line, reason: reason.clone() },
             Self::Conflict(text) => Self::Conflict(text.clone()),
+            Self::Final { message, hint } => Self::Final { message: message.clone(), hint: hint.clone() },
             Self::Corrupt(text) => Self::Corrupt(text.clone()),
             Self::Setting { message, hint } => Self::Setting { message: message.clone(), hint: hint.clone() },
             Self::Catalogue(error) => Self::Catalogue(Arc::clone(error)),
             Self::SnapshotNotFound(text) => Self::SnapshotNotFound(text.clone()),
             Self::Snapshot(error) => Self::Snapshot(Arc::clone(error)),
+            Self::Diverged(text) => Self::Diverged(text.clone()),
+            Self::ShareNotFound(text) => Self::ShareNotFound(text.clone()),
+            Self::Bundle(error) => Self::Bundle(Arc::clone(error)),
             Self::Store(error) => Self::Store(error.again()),
         }
     }
@@ -174,7 +206,16 @@ impl EngineError {
             Self::SessionNotFound(_)
             | Self::NoRecentSession(_)
             | Self::ApprovalNotFound(_)
+            | Self::TodoNotFound(_)
+            | Self::ShareNotFound(_)
             | Self::SnapshotNotFound(_) => ErrorKind::NotFound,
+            Self::Bundle(error) => match &**error {
+                BundleError::Truncated { .. } | BundleError::Checksum => ErrorKind::Corrupt,
+                BundleError::Io(_) => ErrorKind::Io,
+                BundleError::NotABundle | BundleError::Newer { .. } | BundleError::Malformed { .. } => {
+                    ErrorKind::Invalid
+                }
+            },
             Self::Snapshot(error) => match &**error {
                 SnapshotError::NotFound(_) => ErrorKind::NotFound,
                 SnapshotError::Refused { .. } => ErrorKind::Invalid,
@@ -189,7 +230,7 @@ impl EngineError {
             Self::Entry(_) => ErrorKind::NotFound,
             Self::ContextFull { .. } => ErrorKind::ContextFull,
             Self::Segment(_) | Self::Invalid(_) | Self::InvalidLine { .. } => ErrorKind::Invalid,
-            Self::Conflict(_) => ErrorKind::Conflict,
+            Self::Conflict(_) | Self::Diverged(_) | Self::Final { .. } => ErrorKind::Conflict,
             Self::Corrupt(_) => ErrorKind::Corrupt,
             Self::Setting { .. } => ErrorKind::Usage,
             Self::Catalogue(error) if error.is_busy() => ErrorKind::Busy,
@@ -209,6 +250,7 @@ impl EngineError {
                 StoreError::Busy { .. }
                 | StoreError::ForksBusy { .. }
                 | StoreError::Running { .. }
+                | StoreError::Importing { .. }
                 | StoreError::Collecting { .. } => ErrorKind::Busy,
                 StoreError::Full { .. } => ErrorKind::Full,
                 StoreError::Latched { .. } => ErrorKind::Degraded,
@@ -223,6 +265,7 @@ impl EngineError {
         match self {
             Self::SessionNotFound(_) => Some("`ramus list --all --drafts` shows every session".into()),
             Self::ApprovalNotFound(_) => Some("`ramus permissions SESSION` lists them".into()),
+            Self::TodoNotFound(_) => Some("`ramus todo SESSION` lists them".into()),
             Self::NoRecentSession(_) => {
                 Some("`ramus new` starts one; `ramus list --all` shows those of other directories".into())
             }
@@ -233,8 +276,14 @@ impl EngineError {
                 "an entry is named by id, unique prefix (4 or more), #seq or label; `ramus tree` shows them".into(),
             ),
             Self::Entry(ResolveError::NoLeaf) => Some("`ramus tree` shows the entries to go to".into()),
+            Self::Diverged(_) => Some("`ramus import --as-new` takes a copy in, under a new id".into()),
+            Self::ShareNotFound(_) => Some("`ramus share --list` shows what is shared".into()),
+            Self::Bundle(error) if matches!(**error, BundleError::Truncated { .. } | BundleError::Checksum) => {
+                Some("nothing was imported; fetch the file again".into())
+            }
             Self::SnapshotNotFound(_) => Some("`ramus snapshots SESSION` shows them".into()),
             Self::Setting { hint, .. } => hint.clone(),
+            Self::Final { hint, .. } => Some(hint.clone()),
             Self::Store(StoreError::Latched { .. }) => {
                 Some("nothing was written; free the disk or repair it, then `ramus recover` the session".into())
             }

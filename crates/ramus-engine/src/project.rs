@@ -14,7 +14,7 @@ use std::path::{Component, Path};
 use ramus_model::Project;
 
 pub(crate) use moved::{Place, Standing};
-pub(crate) use repository::Presence;
+pub(crate) use repository::{GitStanding, Presence};
 
 /// How many directories are looked at on the way up.
 const HIGHEST: usize = 128;
@@ -40,15 +40,16 @@ pub fn find(directory: &str) -> Option<Project> {
     None
 }
 
-/// Returns the commit that the repository around a directory is at, as its files say it.
-pub(crate) fn head(directory: &str) -> Option<String> {
+/// Says which commit the repository around a directory is at, and whether files differ from it, as its files say it.
+pub(crate) fn state(directory: &str) -> GitStanding {
     let directory = Path::new(directory);
     if !directory.is_absolute() || directory.components().any(|part| part == Component::ParentDir) {
-        return None;
+        return GitStanding::default();
     }
-    let device = repository::directory_device(directory)?;
+    let Some(device) = repository::directory_device(directory) else { return GitStanding::default() };
     let on_device = |root: &&Path| repository::directory_device(root) == Some(device);
-    directory.ancestors().take(HIGHEST).take_while(on_device).find_map(repository::head_at)?
+    let mut around = directory.ancestors().take(HIGHEST).take_while(on_device);
+    around.find_map(repository::state_at).unwrap_or_default()
 }
 
 /// Says what a directory itself holds.

@@ -4,6 +4,7 @@
 //! The invariant is the state machine's: nothing is asked or run before what leads to it is durable.
 
 mod act;
+mod apart;
 mod artifact;
 mod ask;
 mod book;
@@ -36,8 +37,10 @@ use tokio::runtime::Handle;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::journal::Journalling;
+use crate::operation::Doing;
 use crate::session::Session;
 pub use act::{Answer, Asker};
+pub use apart::{Apart, Equip};
 pub use book::keeps_book;
 pub(crate) use book::told;
 pub use child::{Delegate, Task};
@@ -56,6 +59,8 @@ pub struct Run {
     pub prompt: Option<String>,
     /// Pictures that belong to the prompt.
     pub pictures: Vec<crate::Picture>,
+    /// Files that belong to the prompt.
+    pub attachments: Vec<crate::Attachment>,
     /// Who answers.
     pub model: Resolved,
     /// What is known about the model.
@@ -90,6 +95,7 @@ impl Run {
         Self {
             prompt: None,
             pictures: Vec::new(),
+            attachments: Vec::new(),
             model,
             facts: Facts::default(),
             system: String::new(),
@@ -151,6 +157,8 @@ struct Running<'r> {
     run: Run,
     /// What it is called.
     name: String,
+    /// The operation that it is.
+    doing: Doing,
     runtime: Handle,
     inbox: Inbox,
     watcher: &'r mut dyn FnMut(&Event),
@@ -177,6 +185,21 @@ impl Engine {
     pub fn run(
         &self,
         session: &mut Session,
+        run: Run,
+        runtime: &Handle,
+        post: (Inbox, Letters),
+        watcher: &mut dyn FnMut(&Event),
+    ) -> Result<TurnResult, EngineError> {
+        let result = self.run_turn(session, run, runtime, post, watcher);
+        if let Err(error) = &result {
+            self.bus.fail(session.id(), &error.to_string());
+        }
+        result
+    }
+
+    fn run_turn(
+        &self,
+        session: &mut Session,
         mut run: Run,
         runtime: &Handle,
         (inbox, letters): (Inbox, Letters),
@@ -184,6 +207,9 @@ impl Engine {
     ) -> Result<TurnResult, EngineError> {
         self.make_writable(session)?;
         let _lease = self.store.lease(session.location(), self.now())?;
+        if let Err(error) = self.end_travel(session) {
+            session.notices.push(format!("a restore that was interrupted could not be ended: {error}"));
+        }
         let name = crate::verb::create::new_entry_id(|id| session.log().seq_of(id).is_some()).to_string();
         let (prompt, limits) = (run.prompt.take(), run.limits);
         run.asker = tell::asker(run.asker, inbox.clone());
@@ -192,6 +218,7 @@ impl Engine {
             session,
             run,
             name: name.clone(),
+            doing: Doing::called("run", self, &name),
             runtime: runtime.clone(),
             inbox,
             watcher,

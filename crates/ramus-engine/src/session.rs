@@ -40,6 +40,8 @@ pub struct Session {
     pub(crate) unconfirmed: bool,
     /// Whether someone looked for what an interrupted turn left.
     pub(crate) looked_for_journal: bool,
+    /// Whether a restore that was interrupted was looked for.
+    pub(crate) looked_for_intent: bool,
     /// Open as long as something may be appended.
     writer: Option<Box<dyn LogWriter>>,
 }
@@ -55,6 +57,7 @@ impl Session {
             wrote: false,
             unconfirmed: false,
             looked_for_journal: false,
+            looked_for_intent: false,
             ahead: ReadAhead::default(),
             recovered: Vec::new(),
             notices: Vec::new(),
@@ -282,8 +285,13 @@ fn load_with(
 
 /// Reads only what a fork shares with its origin, as it was when it was forked.
 pub(crate) fn load_shared(session: &Session, known: KnownOrigins<'_>) -> Result<Session, EngineError> {
+    load_as_of(session, 0, known)
+}
+
+/// Reads a session as it was when its own log had `end` bytes.
+pub(crate) fn load_as_of(session: &Session, end: u64, known: KnownOrigins<'_>) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(session.store.as_ref(), session.location().clone(), known)?;
-    let mut read = ancestry.read(session.store.as_ref(), Depth::Envelope, 0, true)?;
+    let mut read = ancestry.read(session.store.as_ref(), Depth::Envelope, end, true)?;
     // A part of a log has no sidecar.
     read.sidecar = Sidecar::None;
     Ok(Session::new(Arc::clone(&session.store), ancestry.chain, read))

@@ -179,6 +179,12 @@ impl Settings {
         let wrong = |message: String| Err(EngineError::Setting { message, hint: None });
         match key {
             "layout" if !matches!(value, "pi" | "omp") => wrong(format!("layout is \"pi\" or \"omp\", not {value:?}")),
+            "retention_bytes" if !value.is_empty() => crate::verb::retain::size(key, value).map(drop),
+            "retention_drafts" | "retention_archived" | "retention_sessions" | "retention_quarantine"
+                if !value.is_empty() =>
+            {
+                crate::verb::retain::age(key, value).map(drop)
+            }
             "durability" if crate::Durability::named(value).is_none() => {
                 wrong(format!("durability is \"full\", \"turn\" or \"os\", not {value:?}"))
             }
@@ -190,6 +196,9 @@ impl Settings {
             }
             key if SWITCHES.contains(&key) && !matches!(value, "on" | "off") => {
                 wrong(format!("{key} is \"on\" or \"off\", not {value:?}"))
+            }
+            "child_depth" if value.is_empty() || !is_number(value, 1..=8) => {
+                wrong(format!("child_depth is a number from 1 to 8, not {value:?}"))
             }
             "patience" if value.is_empty() || !is_number(value, 1..=86_400) => {
                 wrong(format!("patience is a number of seconds from 1 to 86400, not {value:?}"))
@@ -206,6 +215,11 @@ impl Settings {
             "owner" if value.is_empty() => wrong("the owner cannot be empty".into()),
             _ => Ok(()),
         }
+    }
+
+    /// Returns how deep children may be.
+    pub fn child_depth(&self) -> usize {
+        self.value("child_depth").and_then(|(value, _)| value.parse().ok()).unwrap_or(1)
     }
 
     /// Returns how long a model may say nothing.

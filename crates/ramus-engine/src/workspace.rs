@@ -6,11 +6,17 @@
 
 mod account;
 mod ledger;
+mod named;
 mod note;
+mod owned;
 mod timeline;
+mod vaults;
 
 pub(crate) use account::Account;
-pub(crate) use ledger::{Ledger, Ledgers, Step};
+pub(crate) use ledger::{Ledger, Ledgers, Newest, Step};
+pub(crate) use named::Named;
 pub use note::{Cause, Summary};
 pub(crate) use note::{FILES, Name, Note, SNAPSHOT, TURN, short, theirs_to_json};
+pub(crate) use owned::{io, make};
 pub(crate) use timeline::{Blame, Timeline, Touched};
+pub(crate) use vaults::{Kept, ids, look_outside, note_outsider};

@@ -142,8 +142,10 @@ pub enum Marker {
     Segment,
     /// `ramus.gap`: records that were left out of a base.
     Gap,
-    /// `ramus.share`, `ramus.grant`, `ramus.approval`: session scope, nothing the tree needs.
+    /// `ramus.share`, `ramus.grant`, `ramus.approval`, `ramus.purged-entry`: session scope, nothing the tree needs.
     Session,
+    /// `ramus.purged`: a message was here and is gone for good. It still counts, so that no other message takes its number.
+    Purged,
 }
 
 /// Says whether an entry of this kind is inert: it moves the pointer or holds for the whole session, hangs in the log, and
@@ -153,7 +155,7 @@ pub fn is_inert(kind: Kind, marker: Marker) -> bool {
 }
 
 impl Marker {
-    const ALL: [Self; 6] = [Self::None, Self::Leaf, Self::Meta, Self::Segment, Self::Gap, Self::Session];
+    const ALL: [Self; 7] = [Self::None, Self::Leaf, Self::Meta, Self::Segment, Self::Gap, Self::Session, Self::Purged];
 
     /// The number a sidecar has for it.
     pub(crate) fn code(self) -> u8 {
@@ -172,7 +174,8 @@ impl Marker {
             Some("meta") => Self::Meta,
             Some("segment") => Self::Segment,
             Some("gap") => Self::Gap,
-            Some("share" | "grant" | "approval") => Self::Session,
+            Some("share" | "grant" | "approval" | "purged-entry") => Self::Session,
+            Some("purged") => Self::Purged,
             _ => Self::None,
         }
     }

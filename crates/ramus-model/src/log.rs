@@ -307,6 +307,11 @@ impl Log {
         self.seqs().filter(|seq| self.record(*seq).is_some_and(Record::is_visible) && self.belongs(*seq))
     }
 
+    /// Says whether an entry was written in this session, and not in the one that it was forked from.
+    pub fn is_own(&self, seq: Seq) -> bool {
+        (self.shared_len()..self.len()).contains(&seq.index())
+    }
+
     /// Says whether an entry is part of this session: in a fork, its own and the path it shares with its origin, not the
     /// origin's other branches.
     pub fn belongs(&self, seq: Seq) -> bool {

@@ -1,11 +1,14 @@
 //! Naming entries: full id, unique prefix, `#seq`, label, numbered alias, `@` and `@-`.
 
 use crate::id::{Seq, alias_namespace};
-use crate::kind::Kind;
+use crate::kind::{Kind, Marker};
 use crate::log::{Log, Record};
 
 /// The shortest prefix of an id that is looked at.
 pub const MIN_PREFIX: usize = 4;
+
+/// The key of the metadata that names the namespace of numbered messages, when it is not the one the id gives.
+pub const NAMESPACE: &str = "namespace";
 
 /// Why a reference names no entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,10 +83,18 @@ fn ancestor(log: &Log, dashes: &str) -> Result<Seq, ResolveError> {
 /// Finds a message by its number: `<namespace>-0001` is the first message of the session, whatever its branch.
 fn aliased(log: &Log, reference: &str) -> Option<Seq> {
     let (namespace, number) = reference.rsplit_once('-')?;
-    if log.header().is_none_or(|header| alias_namespace(&header.id) != namespace) {
+    // A session that was reset counts anew, under another name.
+    let own = match log.facts().meta().get(NAMESPACE).and_then(serde_json::Value::as_str) {
+        Some(own) => own.to_owned(),
+        None => alias_namespace(&log.header()?.id),
+    };
+    if own != namespace {
         return None;
     }
     let number: usize = number.parse().ok().filter(|number| *number > 0)?;
-    let is_message = |seq: &Seq| log.record(*seq).is_some_and(|record| record.kind == Kind::Message);
-    log.seqs().filter(|seq| is_message(seq) && log.belongs(*seq)).nth(number - 1)
+    let is_message = |seq: &Seq| {
+        log.record(*seq).is_some_and(|record| record.kind == Kind::Message || record.marker == Marker::Purged)
+    };
+    let found = log.seqs().filter(|seq| is_message(seq) && log.belongs(*seq)).nth(number - 1)?;
+    log.record(found).filter(|record| record.marker != Marker::Purged).map(|_| found)
 }

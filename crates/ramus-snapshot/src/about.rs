@@ -48,24 +48,12 @@ impl SnapshotId {
 impl Snapshots {
     /// Returns what is known about a snapshot.
     pub fn info(&self, id: SnapshotId) -> Result<SnapshotInfo, SnapshotError> {
-        self.directory_of(id)?;
-        let mut bytes = Vec::new();
-        self.objects().read(&id.0, Kind::Commit, &mut bytes)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let (head, label) = text.split_once("\n\n").unwrap_or((&text, ""));
-        let parents = head.lines().filter_map(|line| SnapshotId::parse(line.strip_prefix("parent ")?).ok());
-        let seconds = head.lines().find_map(|line| line.strip_prefix("committer ")?.rsplit(' ').nth(1)?.parse().ok());
-        Ok(SnapshotInfo {
-            id,
-            label: label.trim_end_matches('\n').to_owned(),
-            created: seconds.unwrap_or_default(),
-            parents: parents.collect(),
-        })
+        self.vault().info(id)
     }
 
     /// Lists the files of a snapshot, with the hash of their content.
     pub fn files(&self, id: SnapshotId) -> Result<Vec<FileInfo>, SnapshotError> {
-        let all = compare(self.objects(), None, Some(self.directory_of(id)?))?;
+        let all = compare(self.objects(), None, Some(self.vault().directory_of(id)?))?;
         let mut content = Vec::new();
         let mut files = Vec::with_capacity(all.len());
         for (path, item) in all.into_iter().filter_map(|one| Some((one.path, one.new?))) {

@@ -1,8 +1,11 @@
 //! Collecting: what no snapshot that counts needs is removed, and what is left is packed well.
 //!
-//! Whoever takes a snapshot names it somewhere only after that. So a snapshot that was taken a short while ago counts,
-//! named or not; and nothing goes while somebody else changes the store.
+//! Nothing goes while somebody else changes the vault. Which snapshots count is the caller's to say; whoever takes one
+//! names it somewhere only after that, so a snapshot that is not named counts while its taker may still have it open.
 
+use std::fs;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,13 +14,17 @@ use gix_object::tree::EntryKind;
 use gix_pack::Bundle;
 use gix_pack::data::entry::Header;
 
+use crate::about::SnapshotInfo;
 use crate::difference::Names;
 use crate::error::SnapshotError;
+use crate::journal;
+use crate::pack::Finished;
 use crate::repack::repack;
 use crate::store::{SnapshotId, Snapshots};
 use crate::tree;
+use crate::vault::Vault;
 
-/// What a store takes.
+/// What a vault takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// How many files with objects there are.
@@ -30,28 +37,106 @@ pub struct Usage {
     pub snapshots: u64,
 }
 
-/// What a collection did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a collection did, or would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collected {
-    /// What the store took before.
+    /// What the vault took before.
     pub before: Usage,
     /// What it takes now.
     pub after: Usage,
+    /// The snapshots that are gone, oldest first.
+    pub gone: Vec<SnapshotInfo>,
+}
+
+/// What is done with the packs of a vault.
+#[derive(Default)]
+struct Sorted {
+    /// Packs that are written anew.
+    stale: Vec<Arc<Bundle>>,
+    /// What of them is wanted.
+    fresh: Vec<Finished>,
 }
 
 impl Snapshots {
     /// Removes what is in no snapshot of `keep`, and in none that was taken within `young`. Names that are not there are
     /// no concern. Without `young` a snapshot goes that somebody is about to name.
-    ///
-    /// A snapshot stands for itself: those before it are kept if they are named too.
     pub fn collect(&mut self, keep: &[SnapshotId], young: Duration) -> Result<Collected, SnapshotError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let youngest = i64::try_from(now.saturating_sub(young).as_secs()).unwrap_or(i64::MAX);
+        self.vault().collect(|one| one.created > youngest || keep.contains(&one.id), false)
+    }
+
+    /// Says what the store takes.
+    pub fn usage(&self) -> Result<Usage, SnapshotError> {
+        self.vault().usage()
+    }
+}
+
+impl Vault {
+    /// Removes what is in no snapshot that is kept. With `dry_run`, says exactly what that would come to.
+    ///
+    /// A snapshot stands for itself: those before it go if they are not kept too.
+    pub fn collect(&self, is_kept: impl Fn(&SnapshotInfo) -> bool, dry_run: bool) -> Result<Collected, SnapshotError> {
         let _lock = self.begin()?;
         let before = self.usage()?;
-        let live = self.live(keep, young)?;
+        let (kept, gone): (Vec<_>, Vec<_>) = self.snapshots()?.into_iter().partition(is_kept);
+        let is_bare = kept.is_empty() || self.directory().is_some_and(|directory| !directory.is_dir());
+        let live = self.live(&kept, is_bare)?;
+        let sorted = self.sort(&live)?;
+        let known = Some(self.path().join("known")).filter(|_| is_bare);
+        let after = if dry_run {
+            let count = gone.len() as u64;
+            foresee(Usage { snapshots: before.snapshots - count, ..before }, &sorted, known.as_deref())
+        } else {
+            self.replace(sorted, known.as_deref())?;
+            self.usage()?
+        };
+        Ok(Collected { before, after, gone })
+    }
+
+    fn replace(&self, sorted: Sorted, known: Option<&Path>) -> Result<(), SnapshotError> {
+        if let Some(known) = known {
+            match fs::remove_file(known) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(SnapshotError::io("remove", known)(error));
+                }
+                _ => {}
+            }
+        }
+        self.objects().add(sorted.fresh)?;
+        self.objects().remove(&sorted.stale)
+    }
+
+    /// Says what the vault takes.
+    pub fn usage(&self) -> Result<Usage, SnapshotError> {
+        let mut usage = Usage::default();
+        let mut all = Names::new();
+        for pack in self.objects().packs() {
+            usage.packs += 1;
+            usage.objects += u64::from(pack.index.num_objects());
+            all.extend(commits(&pack)?);
+        }
+        usage.snapshots = all.len() as u64;
+        usage.bytes = self.bytes().map_err(SnapshotError::io("measure", self.path()))?;
+        Ok(usage)
+    }
+
+    fn bytes(&self) -> io::Result<u64> {
+        let mut bytes = 0;
+        for directory in [self.path().to_owned(), self.path().join("objects").join("pack")] {
+            for entry in fs::read_dir(directory)? {
+                let metadata = entry?.metadata()?;
+                bytes += if metadata.is_file() { metadata.len() } else { 0 };
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Tells packs that are good as they are from those that must be written anew.
+    fn sort(&self, live: &Names) -> Result<Sorted, SnapshotError> {
         let mut placed = Names::new();
         let mut stale: Vec<Arc<Bundle>> = Vec::new();
-        let packs = self.objects().packs();
-        for pack in &packs {
+        for pack in &self.objects().packs() {
             let names: Vec<ObjectId> = pack.index.iter().map(|entry| entry.oid).collect();
             // A pack is good as it is when all of it is needed and nothing of it is elsewhere.
             let is_good = is_large(pack) && names.iter().all(|id| live.contains(id) && !placed.contains(id));
@@ -61,57 +146,24 @@ impl Snapshots {
                 stale.push(Arc::clone(pack));
             }
         }
-        if !(stale.len() == 1 && stale.iter().all(|pack| is_whole(pack, &live))) {
-            self.objects().add(repack(&stale, |id| live.contains(id) && !placed.contains(id))?)?;
-            self.objects().remove(&stale)?;
+        if stale.is_empty() || stale.len() == 1 && stale.iter().all(|pack| is_whole(pack, live)) {
+            return Ok(Sorted::default());
         }
-        Ok(Collected { before, after: self.usage()? })
-    }
-
-    /// Says what the store takes.
-    pub fn usage(&self) -> Result<Usage, SnapshotError> {
-        let mut usage = Usage::default();
-        for pack in self.objects().packs() {
-            usage.packs += 1;
-            usage.objects += u64::from(pack.index.num_objects());
-            usage.snapshots += commits(&pack)?.len() as u64;
-        }
-        usage.bytes = self.bytes().map_err(SnapshotError::io("measure", self.store_path()))?;
-        Ok(usage)
-    }
-
-    fn bytes(&self) -> std::io::Result<u64> {
-        let mut bytes = 0;
-        for directory in [self.store_path().to_owned(), self.store_path().join("objects").join("pack")] {
-            for entry in std::fs::read_dir(directory)? {
-                let metadata = entry?.metadata()?;
-                bytes += if metadata.is_file() { metadata.len() } else { 0 };
-            }
-        }
-        Ok(bytes)
+        let fresh = repack(&stale, |id| live.contains(id) && !placed.contains(id))?;
+        Ok(Sorted { stale, fresh })
     }
 
     /// Names everything that is needed.
-    fn live(&self, keep: &[SnapshotId], young: Duration) -> Result<Names, SnapshotError> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let youngest = i64::try_from(now.saturating_sub(young).as_secs()).unwrap_or(i64::MAX);
+    fn live(&self, kept: &[SnapshotInfo], is_bare: bool) -> Result<Names, SnapshotError> {
         let mut live = Names::new();
         let mut open: Vec<ObjectId> = Vec::new();
-        let mut roots: Vec<SnapshotId> = keep.iter().filter(|id| self.objects().has(&id.0)).copied().collect();
-        for pack in self.objects().packs() {
-            for id in commits(&pack)? {
-                if self.info(SnapshotId(id))?.created > youngest {
-                    roots.push(SnapshotId(id));
-                }
-            }
-        }
-        for root in roots {
-            if live.insert(root.0) {
-                open.push(self.directory_of(root)?);
+        for one in kept {
+            if live.insert(one.id.0) {
+                open.push(self.directory_of(one.id)?);
             }
         }
         // The directory as it was last seen is what the next snapshot starts from.
-        open.extend(self.known().root);
+        open.extend(self.known().root.filter(|_| !is_bare));
         while let Some(directory) = open.pop() {
             if !live.insert(directory) {
                 continue;
@@ -123,8 +175,30 @@ impl Snapshots {
                 }
             }
         }
+        // A restore that was interrupted is still to be ended.
+        let journal = self.path().join("restore");
+        let steps = journal::read(&journal).map_err(SnapshotError::io("read", &journal))?;
+        live.extend(steps.into_iter().flatten().filter_map(|step| Some(step.new?.id)));
         Ok(live)
     }
+}
+
+/// What a vault would take after a collection that nobody made.
+fn foresee(mut usage: Usage, sorted: &Sorted, known: Option<&Path>) -> Usage {
+    let Sorted { stale, fresh } = sorted;
+    for pack in fresh {
+        usage.packs += 1;
+        usage.objects += pack.objects;
+        usage.bytes += pack.size();
+    }
+    // One that comes out the same has the same name, and counts once.
+    for pack in stale {
+        usage.packs -= 1;
+        usage.objects -= u64::from(pack.index.num_objects());
+        usage.bytes -= size_of(pack);
+    }
+    usage.bytes -= known.and_then(|known| known.metadata().ok()).map_or(0, |found| found.len());
+    usage
 }
 
 fn is_whole(pack: &Bundle, live: &Names) -> bool {
@@ -136,8 +210,14 @@ fn is_large(pack: &Bundle) -> bool {
     pack.pack.data_len() >= 16 << 20
 }
 
+/// How many bytes a pack has, with its index.
+fn size_of(pack: &Bundle) -> u64 {
+    let index = pack.index.path().metadata().map_or(0, |found| found.len());
+    pack.pack.data_len() as u64 + index
+}
+
 /// Lists the snapshots in a pack.
-fn commits(pack: &Bundle) -> Result<Vec<ObjectId>, SnapshotError> {
+pub(crate) fn commits(pack: &Bundle) -> Result<Vec<ObjectId>, SnapshotError> {
     let mut found = Vec::new();
     for entry in pack.index.iter() {
         let header = pack.pack.entry(entry.pack_offset);

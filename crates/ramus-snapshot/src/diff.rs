@@ -60,7 +60,7 @@ impl Snapshots {
         if old == new {
             return Ok(Vec::new());
         }
-        let (old, new) = (self.directory_of(old)?, self.directory_of(new)?);
+        let (old, new) = (self.vault().directory_of(old)?, self.vault().directory_of(new)?);
         Ok(compare(self.objects(), Some(old), Some(new))?.into_iter().map(|one| one.path).collect())
     }
 
@@ -71,7 +71,7 @@ impl Snapshots {
 
     /// Compares two snapshots. `only` chooses paths and what is beneath them; empty for all.
     pub fn diff(&self, old: SnapshotId, new: SnapshotId, only: &[PathBuf]) -> Result<Vec<FileDiff>, SnapshotError> {
-        let (old, new) = (self.directory_of(old)?, self.directory_of(new)?);
+        let (old, new) = (self.vault().directory_of(old)?, self.vault().directory_of(new)?);
         let differences = join_moved(compare(self.objects(), Some(old), Some(new))?);
         let is_wanted = |path: &Path| only.is_empty() || only.iter().any(|only| path.starts_with(only));
         let wanted = differences.into_iter().filter(|difference| is_wanted(&difference.path));

@@ -38,7 +38,9 @@ pub enum SnapshotError {
         bytes: u64,
     },
     /// The store has no room for more.
-    #[error("the snapshots of this directory take more than {bytes} bytes; remove sessions that are not needed")]
+    #[error(
+        "the snapshots of this directory take more than {bytes} bytes; delete sessions that are not needed, then run `ramus gc`"
+    )]
     StoreFull {
         /// The most bytes.
         bytes: u64,

@@ -40,6 +40,15 @@ pub(crate) struct Finished {
     pub(crate) name: String,
     pub(crate) pack: Vec<u8>,
     pub(crate) index: Vec<u8>,
+    /// How many objects are in it.
+    pub(crate) objects: u64,
+}
+
+impl Finished {
+    /// How many bytes both files have.
+    pub(crate) fn size(&self) -> u64 {
+        (self.pack.len() + self.index.len()) as u64
+    }
 }
 
 impl Default for Pack {
@@ -131,7 +140,7 @@ impl Pack {
         self.bytes.extend_from_slice(checksum.as_slice());
         self.entries.sort_unstable_by_key(|entry| entry.id);
         let index = index(&self.entries, &checksum)?;
-        Ok(Finished { name: format!("pack-{checksum}"), pack: self.bytes, index })
+        Ok(Finished { name: format!("pack-{checksum}"), pack: self.bytes, index, objects: u64::from(count) })
     }
 }
 

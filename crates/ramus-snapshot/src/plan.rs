@@ -58,6 +58,17 @@ pub struct Plan {
     pub steps: Vec<Step>,
 }
 
+impl Step {
+    /// Says whether it is carried out.
+    pub(crate) fn is_chosen(&self, force: bool) -> bool {
+        match self.conflict {
+            None => true,
+            Some(Conflict::Changed) => force,
+            Some(Conflict::Uncovered | Conflict::Forbidden) => false,
+        }
+    }
+}
+
 impl Plan {
     /// Returns the steps that something stands against.
     pub fn conflicts(&self) -> impl Iterator<Item = &Step> {

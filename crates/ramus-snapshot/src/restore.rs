@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use gix_hash::ObjectId;
-use gix_object::Kind;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 
 use crate::apply::{Applier, Outcome};
 use crate::error::SnapshotError;
 use crate::journal;
-use crate::plan::{Conflict, Plan, States, Step, plan};
+use crate::plan::{Plan, States, Step, plan};
 use crate::store::{SnapshotId, Snapshots};
 
 /// Which restore.
@@ -39,9 +37,9 @@ impl Snapshots {
     /// Plans a restore. Nothing is changed.
     pub fn plan(&self, restore: &Restore<'_>) -> Result<Plan, SnapshotError> {
         let states = States {
-            target: self.directory_of(restore.target)?,
-            baseline: self.directory_of(restore.baseline)?,
-            current: self.directory_of(restore.current)?,
+            target: self.vault().directory_of(restore.target)?,
+            baseline: self.vault().directory_of(restore.baseline)?,
+            current: self.vault().directory_of(restore.current)?,
         };
         let is_wanted = |path: &Path| restore.only.is_empty() || restore.only.iter().any(|only| path.starts_with(only));
         plan(self.objects(), states, is_wanted, |path| self.is_there(path))
@@ -60,14 +58,9 @@ impl Snapshots {
     /// Carries out a plan. Steps with a conflict are left out unless `force` is given; those that may not be written
     /// always are.
     pub fn restore(&mut self, plan: &Plan, force: bool) -> Result<Restored, SnapshotError> {
-        let _lock = self.begin()?;
+        let _lock = self.vault().begin()?;
         self.end_restore()?;
-        let is_chosen = |step: &&Step| match step.conflict {
-            None => true,
-            Some(Conflict::Changed) => force,
-            Some(Conflict::Uncovered | Conflict::Forbidden) => false,
-        };
-        let (chosen, left): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(is_chosen);
+        let (chosen, left): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(|step| step.is_chosen(force));
         let steps: Vec<Step> = chosen.into_iter().cloned().collect();
         let journal = self.journal();
         journal::write(&journal, &steps).map_err(SnapshotError::io("write", &journal))?;
@@ -79,7 +72,7 @@ impl Snapshots {
 
     /// Ends a restore that was interrupted, if there is one. Returns what it did.
     pub fn recover(&mut self) -> Result<Option<Restored>, SnapshotError> {
-        let _lock = self.begin()?;
+        let _lock = self.vault().begin()?;
         self.end_restore()
     }
 
@@ -110,18 +103,6 @@ impl Snapshots {
     }
 
     fn journal(&self) -> PathBuf {
-        self.store_path().join("restore")
-    }
-
-    /// Returns the directory that a snapshot holds.
-    pub(crate) fn directory_of(&self, id: SnapshotId) -> Result<ObjectId, SnapshotError> {
-        let mut bytes = Vec::new();
-        if !self.objects().find(&id.0)? {
-            return Err(SnapshotError::NotFound(id.to_string()));
-        }
-        self.objects().read(&id.0, Kind::Commit, &mut bytes)?;
-        let tree = bytes.strip_prefix(b"tree ").and_then(|rest| rest.get(..crate::pack::HASH.len_in_hex()));
-        let damaged = || SnapshotError::Damaged { reason: format!("snapshot {id} names no directory") };
-        tree.and_then(|hex| ObjectId::from_hex(hex).ok()).ok_or_else(damaged)
+        self.vault().path().join("restore")
     }
 }

@@ -3,14 +3,13 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gix_hash::ObjectId;
 use gix_object::Kind;
 use hashbrown::HashSet;
-use rustix::fs::FlockOperation;
 
 use crate::content::Reader;
 use crate::error::SnapshotError;
@@ -18,14 +17,14 @@ use crate::known::{Known, path_of};
 use crate::objects::Objects;
 use crate::pack::{Finished, HASH, Pack};
 use crate::tree::{Change, Entries, Trees};
+use crate::vault::Vault;
 use crate::walk::{Ground, Limits, Uncovered, Walked, walk};
 
 /// Takes snapshots of a directory.
 pub struct Snapshots {
-    store: PathBuf,
+    vault: Vault,
     root: PathBuf,
     directory: File,
-    objects: Objects,
     /// Directories that are left out, ours among them: their paths beneath the root.
     apart: Vec<PathBuf>,
     limits: Limits,
@@ -78,17 +77,15 @@ impl Snapshots {
     pub fn open(store: &Path, root: &Path, apart: &[PathBuf]) -> Result<Self, SnapshotError> {
         let root = Self::root_of(root)?;
         let directory = File::open(&root).map_err(SnapshotError::io("open", &root))?;
-        let make = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-        let packs = store.join("objects").join("pack");
-        make(&packs).map_err(SnapshotError::io("make", &packs))?;
-        let objects = Objects::open(&packs)?;
         let store = resolve(store);
         if root.starts_with(&store) {
             return Err(SnapshotError::Refused { path: root, reason: "snapshots are kept in it" });
         }
-        let apart = apart.iter().map(|path| resolve(path)).chain([store.clone()]);
+        let vault = Vault::make(&store)?;
+        vault.note_directory(&root)?;
+        let apart = apart.iter().map(|path| resolve(path)).chain([store]);
         let apart = apart.filter_map(|path| Some(path.strip_prefix(&root).ok()?.to_owned())).collect();
-        Ok(Self { store, root, directory, objects, apart, limits: Limits::default() })
+        Ok(Self { vault, root, directory, apart, limits: Limits::default() })
     }
 
     /// Sets what is kept at most.
@@ -119,19 +116,19 @@ impl Snapshots {
 
     /// Takes a snapshot, unless the directory is as it was in an earlier one, which is returned then.
     pub fn take_since(&mut self, earlier: SnapshotId, about: &About) -> Result<Taken, SnapshotError> {
-        let directory = self.directory_of(earlier)?;
+        let directory = self.vault.directory_of(earlier)?;
         self.take_unless(about, Some((earlier, directory)))
     }
 
     fn take_unless(&mut self, about: &About, earlier: Option<(SnapshotId, ObjectId)>) -> Result<Taken, SnapshotError> {
-        let _lock = self.begin()?;
+        let _lock = self.vault.begin()?;
         self.end_restore()?;
-        self.objects.consolidate()?;
-        if self.objects.size() > self.limits.store {
+        self.vault.objects().consolidate()?;
+        if self.vault.objects().size() > self.limits.store {
             return Err(SnapshotError::StoreFull { bytes: self.limits.store });
         }
         let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let known = self.known();
+        let known = self.vault.known();
         let ground = Ground { root: &self.directory, path: &self.root, apart: &self.apart, limits: self.limits };
         let walked = walk(&ground, &known)?;
         let mut pack = Pack::default();
@@ -142,7 +139,7 @@ impl Snapshots {
                 return Ok(Taken { id, files: known.len(), uncovered, unheeded });
             }
             let id = self.commit(&mut pack, root, about, moment.as_secs())?;
-            self.objects.add(if pack.is_empty() { Vec::new() } else { vec![pack.finish()?] })?;
+            self.vault.objects().add(if pack.is_empty() { Vec::new() } else { vec![pack.finish()?] })?;
             let Walked { uncovered, unheeded, .. } = walked;
             return Ok(Taken { id, files: known.len(), uncovered, unheeded });
         }
@@ -155,21 +152,15 @@ impl Snapshots {
         if !pack.is_empty() {
             packs.push(pack.finish()?);
         }
-        self.objects.add(packs)?;
+        self.vault.objects().add(packs)?;
         self.keep(&state.known, &state.root, i64::try_from(moment.as_nanos()).unwrap_or(i64::MAX))?;
         let State { known, uncovered, unheeded, .. } = state;
         Ok(Taken { id, files: known.len(), uncovered, unheeded })
     }
 
-    /// Returns what is known of the directory, as far as the store still holds it.
-    pub(crate) fn known(&self) -> Known {
-        let known = Known::load(&self.store.join("known"));
-        if known.root.is_some_and(|root| self.objects.has(&root)) { known } else { Known::default() }
-    }
-
     /// Reads what changed and packs it.
     fn take_in(&self, pack: &mut Pack, known: &Known, mut walked: Walked) -> Result<State, SnapshotError> {
-        let reader = Reader { root: &self.directory, objects: &self.objects, limit: self.limits.file };
+        let reader = Reader { root: &self.directory, objects: self.vault.objects(), limit: self.limits.file };
         let contents = reader.read(&walked.changed)?;
         let mut now = Known::default();
         let mut changes: Vec<Change> = Vec::new();
@@ -191,7 +182,7 @@ impl Snapshots {
         }
         // Of one path, what is gone comes before what is there.
         changes.sort_by(|left, right| (&left.0, left.1.is_some()).cmp(&(&right.0, right.1.is_some())));
-        let mut trees = Trees { objects: &self.objects, pack, new: HashSet::new() };
+        let mut trees = Trees { objects: self.vault.objects(), pack, new: HashSet::new() };
         let root = trees.apply(known.root, &changes, 0)?;
         let root = root.map_or_else(|| trees.write(Entries::new()), Ok)?;
         walked.uncovered.sort();
@@ -200,7 +191,7 @@ impl Snapshots {
     }
 
     fn keep(&self, known: &Known, root: &ObjectId, moment: i64) -> Result<(), SnapshotError> {
-        let (path, temporary) = (self.store.join("known"), self.store.join("known.new"));
+        let (path, temporary) = (self.vault.path().join("known"), self.vault.path().join("known.new"));
         let write = || {
             let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
             file.write_all(&known.encode(root, moment))?;
@@ -209,7 +200,7 @@ impl Snapshots {
         write().map_err(SnapshotError::io("write", &path))
     }
 
-    fn commit(
+    pub(crate) fn commit(
         &self,
         pack: &mut Pack,
         tree: ObjectId,
@@ -222,40 +213,23 @@ impl Snapshots {
         text.push_str(&format!("author {who}\ncommitter {who}\n\n{}\n", about.label));
         let id = gix_object::compute_hash(HASH, Kind::Commit, text.as_bytes());
         let id = id.map_err(|cause| SnapshotError::Hash { reason: cause.to_string() })?;
-        if !self.objects.has(&id) {
+        if !self.vault.objects().has(&id) {
             pack.add(Kind::Commit, id, text.as_bytes())?;
         }
         Ok(SnapshotId(id))
     }
 
+    /// Returns what is kept of the directory.
+    pub fn vault(&self) -> &Vault {
+        &self.vault
+    }
+
     pub(crate) fn objects(&self) -> &Objects {
-        &self.objects
+        self.vault.objects()
     }
 
     pub(crate) fn directory(&self) -> &File {
         &self.directory
-    }
-
-    pub(crate) fn store_path(&self) -> &Path {
-        &self.store
-    }
-
-    /// Waits until no other process changes the store, and takes in what they did.
-    pub(crate) fn begin(&self) -> Result<File, SnapshotError> {
-        let lock = self.lock()?;
-        self.objects.sweep()?;
-        self.objects.refresh()?;
-        Ok(lock)
-    }
-
-    fn lock(&self) -> Result<File, SnapshotError> {
-        let path = self.store.join("lock");
-        let lock = || {
-            let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
-            rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
-            Ok(file)
-        };
-        lock().map_err(SnapshotError::io("lock", &path))
     }
 }
 

@@ -4,6 +4,7 @@
 //! to it is written; whoever writes such lines holds collection off from the first [`BlobStore::put`] until the line is
 //! in the log.
 
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use ramus_model::{Blob, BlobHash};
@@ -22,8 +23,15 @@ pub trait BlobStore: Send + Sync {
     /// Keeps collection away until the hold is dropped.
     fn hold(&self) -> Result<Box<dyn BlobHold>, StoreError>;
 
+    /// Removes those of these blobs for good that nothing refers to, however young they are. Fails, and removes nothing,
+    /// when any log cannot be read.
+    fn erase(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError>;
+
     /// Removes blobs that nothing refers to. Fails, and removes nothing, when any log cannot be read.
     fn collect(&self, collection: Collection) -> Result<Collected, StoreError>;
+
+    /// Returns how many bytes a blob has; none when it is missing.
+    fn blob_size(&self, hash: BlobHash) -> Result<Option<u64>, StoreError>;
 }
 
 /// Keeps collection away while it lives.
@@ -48,7 +56,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn add(&mut self, bytes: u64) {
+    /// Counts one more.
+    pub fn add(&mut self, bytes: u64) {
         self.count += 1;
         self.bytes += bytes;
     }

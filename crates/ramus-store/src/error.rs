@@ -49,14 +49,20 @@ pub enum StoreError {
         /// How long was waited.
         seconds: u64,
     },
+    /// Another process takes sessions in and does not come to an end.
+    #[error("another process has been importing for {seconds} seconds")]
+    Importing {
+        /// How long was waited.
+        seconds: u64,
+    },
     /// Blobs are being collected, or written, and it takes long.
     #[error("another process has been busy with the blobs of this home for {seconds} seconds")]
     Collecting {
         /// How long was waited.
         seconds: u64,
     },
-    /// A file that may refer to blobs cannot be read, so nothing may be removed.
-    #[error("cannot tell which blobs {} needs; nothing was removed", path.display())]
+    /// A file that may refer to blobs or snapshots cannot be read, so nothing may be removed.
+    #[error("cannot tell which blobs and snapshots {} needs; nothing was removed", path.display())]
     Unmarked {
         /// The path.
         path: PathBuf,
@@ -140,6 +146,7 @@ impl StoreError {
             Self::Busy { session, seconds } => Self::Busy { session: session.clone(), seconds: *seconds },
             Self::Running { session, runner } => Self::Running { session: session.clone(), runner: *runner },
             Self::ForksBusy { seconds } => Self::ForksBusy { seconds: *seconds },
+            Self::Importing { seconds } => Self::Importing { seconds: *seconds },
             Self::Collecting { seconds } => Self::Collecting { seconds: *seconds },
             Self::Unmarked { path, source } => Self::Unmarked { path: path.clone(), source: echo(source) },
             Self::Latched { first } => Self::Latched { first: Arc::clone(first) },

@@ -21,6 +21,7 @@ mod make;
 mod omp_lock;
 mod quarantine;
 mod sidecar;
+mod staging;
 mod stamp;
 mod vigil;
 mod writer;
@@ -286,14 +287,31 @@ impl LogStore for JsonlStore {
         let path = path_of(at)?;
         let gate = self.gate(at)?;
         let _held = gate.hold()?;
-        if !dry_run {
-            self.discard(at)?;
-        }
-        let journal = self.delete_journal(at, dry_run)?;
+        let beside =
+            [self.delete_sidecar(at, dry_run)?, self.delete_journal(at, dry_run)?, self.delete_damage(at, dry_run)?];
         let mut removed = self.delete_files(path, dry_run)?;
-        removed.files.extend(journal.files);
-        removed.bytes += journal.bytes;
+        for part in beside {
+            removed.take_in(part);
+        }
         Ok(removed)
+    }
+
+    fn look_through(&self, without: &[&Location], take: &mut dyn FnMut(&[u8])) -> Result<(), StoreError> {
+        let mut gone = Vec::new();
+        for location in without {
+            gone.extend(self.delete_files(path_of(location)?, true)?.files);
+        }
+        self.read_everything(&|path| gone.iter().any(|gone| gone == path), take)
+    }
+
+    fn forget_copies(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
+        let gate = self.gate(at)?;
+        let _held = gate.hold()?;
+        self.delete_copies(at, dry_run)
+    }
+
+    fn sweep_quarantine(&self, before: SystemTime, dry_run: bool) -> Result<Removed, StoreError> {
+        self.delete_old_damage(before, dry_run)
     }
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {

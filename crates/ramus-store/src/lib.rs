@@ -30,6 +30,7 @@ mod lines;
 mod memory;
 pub mod planted;
 mod sidecar;
+mod staging;
 mod store;
 
 pub use base::{Bases, Guard};
@@ -42,6 +43,7 @@ pub use jsonl::{JsonlStore, Layout};
 pub use lines::{ReadAhead, StoreLines};
 pub use memory::MemoryStore;
 pub use sidecar::{SavedCheckpoint, SidecarUpdate, Sidecars, Subject};
+pub use staging::{Destination, Stage, Staging};
 pub use store::{
     Flush, Health, Incarnation, Lease, Leftover, LeftoverKind, Location, LogStore, LogWriter, NewLog, Placement,
     Position, Removed, Residence, Runner, SetAside, Stamp, Stamped,

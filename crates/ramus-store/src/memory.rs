@@ -1,6 +1,8 @@
 //! A home in memory: the same promises, except surviving the process.
 
-use std::collections::{BTreeMap, HashMap};
+mod staging;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,7 +10,7 @@ use ramus_model::blob::References;
 use ramus_model::{Blob, BlobHash, SessionId};
 
 use crate::base::{Bases, Guard};
-use crate::blobs::{BlobHold, BlobStore, Collected, Collection};
+use crate::blobs::{BlobHold, BlobStore, Collected, Collection, Tally};
 use crate::breadcrumb::{Breadcrumb, Breadcrumbs, Terminal};
 use crate::error::StoreError;
 use crate::fs::Hold;
@@ -49,8 +51,25 @@ struct Home {
     runners: HashMap<SessionId, Runner>,
     incarnations: u128,
     blobs: BTreeMap<BlobHash, Vec<u8>>,
+    /// Sessions that came from elsewhere.
+    imported: HashSet<SessionId>,
     /// How many writers keep collection away.
     holds: usize,
+}
+
+impl Home {
+    /// Everything that logs refer to, unless somebody is about to refer to more.
+    fn references(&self) -> Result<References, StoreError> {
+        if self.holds > 0 {
+            return Err(StoreError::Collecting { seconds: 0 });
+        }
+        let mut references = References::default();
+        for log in self.logs.values() {
+            references.feed(&log.bytes);
+            references.end();
+        }
+        Ok(references)
+    }
 }
 
 #[derive(Debug)]
@@ -247,16 +266,23 @@ impl BlobStore for MemoryStore {
     }
 
     /// Memory needs no trash: what nothing refers to is gone with the process anyway.
+    fn erase(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
+        let mut home = self.home();
+        let references = home.references()?;
+        let mut erased = Tally::default();
+        home.blobs.retain(|hash, bytes| {
+            let goes = hashes.contains(hash) && !references.contains(*hash);
+            if goes {
+                erased.add(bytes.len() as u64);
+            }
+            !goes
+        });
+        Ok(erased)
+    }
+
     fn collect(&self, collection: Collection) -> Result<Collected, StoreError> {
         let mut home = self.home();
-        if home.holds > 0 {
-            return Err(StoreError::Collecting { seconds: 0 });
-        }
-        let mut references = References::default();
-        for log in home.logs.values() {
-            references.feed(&log.bytes);
-            references.end();
-        }
+        let references = home.references()?;
         let mut collected = Collected::default();
         home.blobs.retain(|hash, bytes| {
             let stays = references.contains(*hash);
@@ -265,6 +291,10 @@ impl BlobStore for MemoryStore {
             stays || collection.dry_run
         });
         Ok(collected)
+    }
+
+    fn blob_size(&self, hash: BlobHash) -> Result<Option<u64>, StoreError> {
+        Ok(self.home().blobs.get(&hash).map(|bytes| bytes.len() as u64))
     }
 }
 

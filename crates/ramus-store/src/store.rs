@@ -12,6 +12,7 @@ use crate::breadcrumb::Breadcrumbs;
 use crate::error::StoreError;
 use crate::journal::Journals;
 use crate::sidecar::Sidecars;
+use crate::staging::Staging;
 
 /// Where a log is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +76,14 @@ pub struct Removed {
     pub files: Vec<PathBuf>,
     /// How many bytes they had.
     pub bytes: u64,
+}
+
+impl Removed {
+    /// Adds what else was removed.
+    pub fn take_in(&mut self, other: Self) {
+        self.files.extend(other.files);
+        self.bytes += other.bytes;
+    }
 }
 
 /// Which incarnation of a log: appending keeps it, replacing the log changes it.
@@ -183,7 +192,7 @@ pub enum LeftoverKind {
 /// Positions are byte offsets in one incarnation of a log. A writer names the position it expects to write at; a home
 /// checks that under its own lock, so of two writers one is refused and nothing interleaves. A batch is written whole or
 /// not at all, and is durable when the append returns, unless the writer said it may come later.
-pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
+pub trait LogStore: Bases + Breadcrumbs + Staging + Send + Sync {
     /// Makes a log that starts with `bytes`, durably. Nobody sees it before it is complete.
     fn create(&self, new: &NewLog<'_>, bytes: &[u8]) -> Result<Location, StoreError>;
 
@@ -209,6 +218,32 @@ pub trait LogStore: Bases + Breadcrumbs + Send + Sync {
 
     /// Removes a log and the old files that were kept beside it. With `dry_run`, says what would go.
     fn delete(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError>;
+
+    /// Reads everything in this home that may hold a line of a log, whole or damaged, in chunks; an empty one ends a file.
+    /// Those of some logs are left out, as if they were deleted. Fails when anything else cannot be read: whoever looks for
+    /// what nothing names must not miss a name.
+    fn look_through(&self, without: &[&Location], take: &mut dyn FnMut(&[u8])) -> Result<(), StoreError> {
+        for location in self.list()?.into_iter().chain(self.bases()?).filter(|one| !without.contains(&one)) {
+            match self.read(&location, 0, &mut |chunk| take(chunk)) {
+                Ok(_) | Err(StoreError::NotFound { .. }) => take(&[]),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what the home keeps of earlier bytes of a log: old files beside it, and damage that was set aside. With
+    /// `dry_run`, says what would go.
+    fn forget_copies(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
+        let _ = (at, dry_run);
+        Ok(Removed::default())
+    }
+
+    /// Removes damage that was set aside before a moment. With `dry_run`, says what would go.
+    fn sweep_quarantine(&self, before: SystemTime, dry_run: bool) -> Result<Removed, StoreError> {
+        let _ = (before, dry_run);
+        Ok(Removed::default())
+    }
 
     /// Lists all logs of this home without opening them.
     fn list(&self) -> Result<Vec<Location>, StoreError>;

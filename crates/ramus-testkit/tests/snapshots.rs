@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use ramus_testkit::torture::disk;
+use ramus_testkit::torture::snapshot::cut::Cuts;
 use ramus_testkit::torture::snapshot::worker::Manner;
 use ramus_testkit::torture::snapshot::{Kills, crowd};
 
@@ -29,4 +31,16 @@ fn a_restore_without_care_is_noticed() {
 fn several_processes_take_snapshots_at_once() {
     let told = crowd(Path::new(env!("CARGO_BIN_EXE_crashbox")), 3, Duration::from_millis(1_500), 2).unwrap();
     assert!(told > 6, "{told} snapshots are too few to show anything");
+}
+
+#[test]
+fn a_power_cut_takes_no_snapshot_that_was_told_of_and_leaves_one_state() {
+    if let Some(reason) = disk::unavailable() {
+        eprintln!("skipped: {reason}");
+        return;
+    }
+    let tally = Cuts { crashbox: env!("CARGO_BIN_EXE_crashbox").into(), cuts: 5, seed: 3 }.run().unwrap();
+    eprintln!("{tally:?}");
+    assert_eq!(tally.violations, 0, "{:?}", tally.first);
+    assert!(tally.acknowledged > 0, "no snapshot was taken, so this shows nothing");
 }

@@ -1,7 +1,7 @@
 //! Snapshots, differences, and what putting files back comes to.
 
-use ramus_engine::{RestoreReport, SnapshotEntry, SnapshotTaken};
-use ramus_snapshot::{Action, Conflict, FileDiff, Step};
+use ramus_engine::{EngineError, RestoreReport, RevertReport, Session, SnapshotEntry, SnapshotTaken};
+use ramus_snapshot::{Action, Conflict, FileDiff, Step, Uncovered};
 use serde_json::{Map, Value, json};
 
 use crate::members;
@@ -14,6 +14,7 @@ pub fn snapshot(snapshot: &SnapshotEntry) -> Value {
         "label": snapshot.label,
         "entry": snapshot.entry.as_str(),
         "files": snapshot.files,
+        "not_covered": snapshot.uncovered,
         "created": snapshot.created,
         "cause": snapshot.cause.as_str(),
         "ancestor_of_current": snapshot.is_on_path,
@@ -22,10 +23,26 @@ pub fn snapshot(snapshot: &SnapshotEntry) -> Value {
 
 /// A snapshot that was just taken, and what it does not cover.
 pub fn taken(taken: &SnapshotTaken) -> Map<String, Value> {
-    let uncovered = taken.uncovered.iter();
-    let uncovered: Vec<Value> =
-        uncovered.map(|one| json!({"path": one.path.to_string_lossy(), "reason": one.reason})).collect();
-    members(json!({"snapshot": snapshot(&taken.snapshot), "not_covered": uncovered}))
+    members(json!({
+        "snapshot": snapshot(&taken.snapshot),
+        "not_covered": reasons(&taken.uncovered),
+        "not_heeded": reasons(&taken.unheeded),
+    }))
+}
+
+/// All snapshots of a session; `current` is the one that its directory is at.
+pub fn listed(all: &[SnapshotEntry], current: Option<&str>) -> Map<String, Value> {
+    let with_current = |one: &SnapshotEntry| {
+        let mut value = members(snapshot(one));
+        value.insert("current".into(), (Some(one.id().as_str()) == current).into());
+        value
+    };
+    members(json!({"snapshots": all.iter().map(with_current).collect::<Vec<_>>()}))
+}
+
+/// What is left out, and why.
+pub fn reasons(left_out: &[Uncovered]) -> Vec<Value> {
+    left_out.iter().map(|one| json!({"path": one.path.to_string_lossy(), "reason": one.reason})).collect()
 }
 
 /// Whether what changed is told, or only how much.
@@ -70,6 +87,25 @@ pub fn restored(report: &RestoreReport) -> Map<String, Value> {
         "kept": kept,
         "safety_snapshot": report.safety.as_ref().map(|safety| safety.id()),
     }))
+}
+
+/// What became of files that were put back to a snapshot, and where the conversation is.
+pub fn restored_to(report: &RestoreReport, target: &SnapshotEntry, session: &Session) -> Map<String, Value> {
+    let mut answer = restored(report);
+    answer.insert("snapshot".into(), snapshot(target));
+    answer.insert("not_covered".into(), reasons(&report.uncovered).into());
+    answer.insert("not_heeded".into(), reasons(&report.unheeded).into());
+    answer.insert("leaf".into(), json!(session.leaf().as_ref().map(|leaf| leaf.as_str())));
+    answer
+}
+
+/// What became of conversation and files that went back together.
+pub fn reverted(report: &RevertReport, session: &Session) -> Result<Map<String, Value>, EngineError> {
+    let mut answer = restored(&report.files);
+    answer.insert("applied".into(), report.is_done.into());
+    answer.insert("leaf".into(), report.leaf.as_str().into());
+    answer.insert("revert".into(), json!(session.revert_mark()?));
+    Ok(answer)
 }
 
 /// What is done to a file, in one word.

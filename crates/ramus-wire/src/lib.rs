@@ -5,6 +5,7 @@
 
 pub mod clean;
 pub mod context;
+pub mod disk;
 pub mod files;
 pub mod health;
 pub mod permission;

@@ -159,6 +159,7 @@ fn of_custom(raw: Raw<'_>, marker: Marker, signs: &Signs) -> String {
             let replaced = data.and_then(|data| data.field("replaced")).map_or(0, |ids| ids.items().count());
             format!("{} replaced by {}", count(replaced as u64, "entry", "entries"), part("replacement"))
         }
+        Marker::Purged => "erased".into(),
         Marker::Gap | Marker::Session | Marker::None => match (text(raw, "customType"), data) {
             (name, Some(data)) if is_of_files(&name) => of_files(&name, data, signs),
             (name, Some(data)) => format!("{name}{}", of_files(&name, data, signs)).trim_end().to_owned(),
@@ -181,9 +182,17 @@ fn of_files(name: &str, data: Raw<'_>, signs: &Signs) -> String {
     match name {
         "ramus.snapshot" => text(data, "label"),
         "ramus.files" => told(summary, signs),
+        "ramus.todo" => format!(" {}", of_tasks(data)),
         _ if summary.files > 0 => format!(" {}", told(summary, signs)),
         _ => String::new(),
     }
+}
+
+/// How many tasks a list has, and how many of them are open.
+fn of_tasks(data: Raw<'_>) -> String {
+    let tasks: Vec<Raw<'_>> = data.field("tasks").into_iter().flat_map(Raw::items).collect();
+    let is_open = |task: &&Raw<'_>| !matches!(text(**task, "status").as_str(), "completed" | "cancelled");
+    format!("{}, {} open", count(tasks.len() as u64, "task", "tasks"), tasks.iter().filter(is_open).count())
 }
 
 fn speaker(record: &Record, message: Option<&Message>, raw: Raw<'_>) -> String {
@@ -201,6 +210,7 @@ fn speaker(record: &Record, message: Option<&Message>, raw: Raw<'_>) -> String {
             Marker::Leaf => "leaf",
             Marker::Meta => "meta",
             Marker::Segment => "replace",
+            Marker::Purged => "purged",
             Marker::Gap | Marker::Session | Marker::None => "custom",
         },
         Kind::Label => "label",

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use ramus_engine::{Forked, Listing, RevertMark, Session, SessionInfo, Summary, View, Written};
+use ramus_engine::{Forked, Listing, RevertMark, Session, SessionInfo, Share, Summary, View, Written};
 use ramus_model::usage::{Prices, Tokens};
-use ramus_model::{EntryId, Origin};
+use ramus_model::{EntryId, Origin, time};
 use ramus_store::Residence;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -44,7 +44,8 @@ pub struct SessionJson<'i> {
     summary: Summary,
     latest_snapshot: Option<&'i str>,
     git: GitJson<'i>,
-    share: (),
+    /// What is shared of it, filled in by whoever asks the home.
+    share: Option<Value>,
     revert: Option<&'i RevertMark>,
     permission: &'i Value,
     metadata: &'i Map<String, Value>,
@@ -101,7 +102,7 @@ impl<'i> SessionJson<'i> {
             summary: info.summary,
             latest_snapshot: info.latest_snapshot.as_deref(),
             git: GitJson { commit: info.git.commit.as_deref(), dirty: info.git.dirty },
-            share: (),
+            share: None,
             revert: info.revert.as_ref(),
             permission: &info.permission,
             metadata: &info.metadata,
@@ -111,6 +112,32 @@ impl<'i> SessionJson<'i> {
             damaged: info.damaged,
         }
     }
+}
+
+impl SessionJson<'_> {
+    /// Says what is shared of it.
+    pub fn shared_as(mut self, shares: &[Share]) -> Self {
+        self.share = share_of(shares, self.id);
+        self
+    }
+}
+
+/// The newest share of a session, without what opens it.
+pub fn share_of(shares: &[Share], session: &str) -> Option<Value> {
+    shares.iter().rev().find(|share| share.session == session).map(share)
+}
+
+/// A share, without what opens it.
+pub fn share(share: &Share) -> Value {
+    json!({
+        "id": share.id,
+        "session": share.session,
+        "entry": share.entry,
+        "include": share.include,
+        "created": share.created,
+        "expires": share.expires.map(time::format),
+        "revoked": share.revoked,
+    })
 }
 
 /// A session as lists show it, to be shown with more.
@@ -208,10 +235,10 @@ struct UnreadableJson<'l> {
 
 impl<'l> ListJson<'l> {
     /// Describes a list.
-    pub fn of(listing: &'l Listing, prices: &Prices) -> Self {
+    pub fn of(listing: &'l Listing, prices: &Prices, shares: &[Share]) -> Self {
         let unreadable = listing.unreadable.iter().map(|(session, reason)| UnreadableJson { session, reason });
         Self {
-            sessions: listing.sessions.iter().map(|info| SessionJson::of(info, prices)).collect(),
+            sessions: listing.sessions.iter().map(|info| SessionJson::of(info, prices).shared_as(shares)).collect(),
             next_cursor: listing.next_cursor.as_deref(),
             hidden: HiddenJson {
                 archived: listing.hidden.archived,
@@ -223,9 +250,10 @@ impl<'l> ListJson<'l> {
     }
 }
 
-/// A session with everything that is told of one alone: where it ends.
-pub fn whole(session: &Session, info: &SessionInfo, prices: &Prices) -> Map<String, Value> {
+/// A session with everything that is told of one alone: what is shared of it, and where it ends.
+pub fn whole(session: &Session, info: &SessionInfo, prices: &Prices, shares: &[Share]) -> Map<String, Value> {
     let mut object = self::session(info, prices);
+    object.insert("share".into(), json!(share_of(shares, info.id.as_str())));
     object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
     object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
     object

@@ -1,51 +1,67 @@
 //! The commands, one file each.
 
 mod append;
+mod archive;
+mod artifacts;
+mod boot;
 mod branch;
 mod catalogue;
 mod chat;
 mod children;
+mod clear;
 mod compact;
+mod compare;
 mod completions;
 mod config;
+mod confirm;
 mod context;
 mod delete;
 mod demo;
 mod diff;
 mod doctor;
 mod entry;
+mod events;
 mod evict;
 mod export;
 mod fork;
 mod gc;
 mod history;
+mod import;
 mod label;
 mod list;
+mod log;
+mod merge_back;
 mod meta;
 mod models;
 mod move_session;
 mod new;
 mod permissions;
+mod purge;
 mod recover;
 mod relocate;
 mod rename;
 mod replace_segment;
+mod reset;
 mod reset_leaf;
 mod restore;
+mod retain;
 mod revert;
 pub(crate) mod run;
 mod say;
 mod search;
 mod serve;
 mod session;
+mod share;
 mod show;
 mod snapshot;
 mod star;
 mod state;
 mod tag;
 mod tail;
+mod todo;
 mod tree;
 mod trust;
+mod undo;
 mod usage;
 mod workspace;
 
@@ -61,6 +77,7 @@ pub(crate) enum Command {
     Run(run::Run),
     Chat(chat::Chat),
     New(new::New),
+    Boot(boot::Boot),
     Say(say::Say),
     Append(append::Append),
     List(list::List),
@@ -70,24 +87,35 @@ pub(crate) enum Command {
     Usage(usage::Usage),
     Tree(tree::Tree),
     Tail(tail::Tail),
+    Events(events::Events),
     Context(context::Context),
     Entry(entry::Entry),
     State(state::State),
+    Undo(undo::Undo),
+    Redo(undo::Redo),
+    Log(log::Log),
     Branch(branch::Branch),
     ResetLeaf(reset_leaf::ResetLeaf),
     Label(label::Label),
     Rename(rename::Rename),
     Fork(fork::Fork),
     Children(children::Children),
+    Compare(compare::Compare),
+    MergeBack(merge_back::MergeBack),
     Compact(compact::Compact),
+    Clear(clear::Clear),
     Evict(evict::Evict),
     ReplaceSegment(replace_segment::ReplaceSegment),
+    Todo(todo::Todo),
+    Artifacts(artifacts::Artifacts),
     Move(move_session::Move),
     Relocate(relocate::Relocate),
     Meta(meta::Meta),
     Tag(tag::Tag),
     Star(star::Star),
     Unstar(star::Unstar),
+    Archive(archive::Archive),
+    Unarchive(archive::Unarchive),
     Snapshot(snapshot::Snapshot),
     Snapshots(snapshot::Snapshots),
     Diff(diff::Diff),
@@ -96,10 +124,16 @@ pub(crate) enum Command {
     Unrevert(revert::Unrevert),
     Workspace(workspace::Workspace),
     Export(export::Export),
+    Import(import::Import),
+    Share(share::Share),
+    Unshare(share::Unshare),
     Delete(delete::Delete),
+    Purge(purge::Purge),
+    Reset(reset::Reset),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
     Gc(gc::Gc),
+    Retain(retain::Retain),
     Catalogue(catalogue::Catalogue),
     Config(config::Config),
     Models(models::Models),
@@ -127,6 +161,7 @@ impl Command {
             Self::Run(run) => run.run(invocation),
             Self::Chat(chat) => chat.run(invocation),
             Self::New(new) => new.run(invocation),
+            Self::Boot(boot) => boot.run(invocation),
             Self::Say(say) => say.run(invocation),
             Self::Append(append) => append.run(invocation),
             Self::List(list) => list.run(invocation),
@@ -136,24 +171,35 @@ impl Command {
             Self::Usage(usage) => usage.run(invocation),
             Self::Tree(tree) => tree.run(invocation),
             Self::Tail(tail) => tail.run(invocation),
+            Self::Events(events) => events.run(invocation),
             Self::Context(context) => context.run(invocation),
             Self::Entry(entry) => entry.run(invocation),
             Self::State(state) => state.run(invocation),
+            Self::Undo(undo) => undo.run(invocation),
+            Self::Redo(redo) => redo.run(invocation),
+            Self::Log(log) => log.run(invocation),
             Self::Branch(branch) => branch.run(invocation),
             Self::ResetLeaf(reset_leaf) => reset_leaf.run(invocation),
             Self::Label(label) => label.run(invocation),
             Self::Rename(rename) => rename.run(invocation),
             Self::Fork(fork) => fork.run(invocation),
             Self::Children(children) => children.run(invocation),
+            Self::Compare(compare) => compare.run(invocation),
+            Self::MergeBack(merge_back) => merge_back.run(invocation),
             Self::Compact(compact) => compact.run(invocation),
+            Self::Clear(clear) => clear.run(invocation),
             Self::Evict(evict) => evict.run(invocation),
             Self::ReplaceSegment(replace) => replace.run(invocation),
+            Self::Todo(todo) => todo.run(invocation),
+            Self::Artifacts(artifacts) => artifacts.run(invocation),
             Self::Move(move_session) => move_session.run(invocation),
             Self::Relocate(relocate) => relocate.run(invocation),
             Self::Meta(meta) => meta.run(invocation),
             Self::Tag(tag) => tag.run(invocation),
             Self::Star(star) => star.run(invocation),
             Self::Unstar(unstar) => unstar.run(invocation),
+            Self::Archive(archive) => archive.run(invocation),
+            Self::Unarchive(unarchive) => unarchive.run(invocation),
             Self::Snapshot(snapshot) => snapshot.run(invocation),
             Self::Snapshots(snapshots) => snapshots.run(invocation),
             Self::Diff(diff) => diff.run(invocation),
@@ -162,10 +208,16 @@ impl Command {
             Self::Unrevert(unrevert) => unrevert.run(invocation),
             Self::Workspace(workspace) => workspace.run(invocation),
             Self::Export(export) => export.run(invocation),
+            Self::Import(import) => import.run(invocation),
+            Self::Share(share) => share.run(invocation),
+            Self::Unshare(unshare) => unshare.run(invocation),
             Self::Delete(delete) => delete.run(invocation),
+            Self::Purge(purge) => purge.run(invocation),
+            Self::Reset(reset) => reset.run(invocation),
             Self::Doctor(doctor) => doctor.run(invocation),
             Self::Recover(recover) => recover.run(invocation),
             Self::Gc(gc) => gc.run(invocation),
+            Self::Retain(retain) => retain.run(invocation),
             Self::Catalogue(catalogue) => catalogue.run(invocation),
             Self::Config(config) => config.run(invocation),
             Self::Models(models) => models.run(invocation),

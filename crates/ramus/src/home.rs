@@ -80,7 +80,7 @@ impl Home {
         let store = JsonlStore::new(&self.root, layout);
         let engine = Engine::new(Arc::new(store.clone()), CLIENT).with_durability(durability);
         let engine = engine.with_catalogue(&self.root).with_history(Arc::new(History::at(&self.root)));
-        Ok((engine.with_approvals(&self.root).with_snapshots(&self.root), store))
+        Ok((engine.with_approvals(&self.root).with_snapshots(&self.root).with_shares(&self.root), store))
     }
 }
 

@@ -50,6 +50,8 @@ impl<'s> Invocation<'s> {
         let terminal = terminal::current();
         let (engine, store) = home.engine()?;
         store.check().map_err(EngineError::from)?;
+        // Whoever comes after an import that was interrupted finds all of it, or nothing.
+        engine.settle_imports()?;
         let engine = if screen.can_show_progress() { progress::shown_by(engine) } else { engine };
         Ok(Self { engine, store, home, cwd: cwd.to_string_lossy().into_owned(), terminal, screen, stdin: Stdin::Open })
     }

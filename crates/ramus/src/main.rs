@@ -12,6 +12,7 @@ mod home;
 mod invocation;
 mod progress;
 mod providers;
+mod redaction;
 mod render;
 mod rule;
 mod screen;

@@ -6,6 +6,7 @@
 pub(crate) mod call;
 pub(crate) mod context;
 pub(crate) mod conversation;
+pub(crate) mod disk;
 pub(crate) mod glyphs;
 pub(crate) mod markdown;
 pub(crate) mod quantity;

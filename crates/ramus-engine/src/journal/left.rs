@@ -10,6 +10,7 @@ use ramus_store::planted::{Bug, is_planted};
 use super::{Head, Line};
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::recovery::{Action, ActionKind};
 use crate::run::result_message;
 use crate::session::Session;
@@ -172,6 +173,9 @@ impl Engine {
             };
             drafts.extend(said.calls().iter().map(result));
         }
+        let mut doing = Doing::called("run", self, &head.turn).goes_on();
+        let drafts: Vec<Draft> =
+            drafts.into_iter().map(|draft| Draft { body: doing.mark(draft.body), ..draft }).collect();
         let appended = self.append(session, &drafts, &cursor)?;
         let detail = "a turn was interrupted: what had come of its answer was kept";
         session.recovered.push(Action::new(ActionKind::AnswerKept, detail));

@@ -1,24 +1,45 @@
-//! The address of `origin` in a configuration of git. Includes are not followed, aliases not applied.
+//! The address of `origin` in a configuration of git, and whether modes of files count. Includes are not followed, aliases
+//! not applied.
 
 /// Returns the first `url` of the remote `origin`, which is the one git fetches from.
 pub(super) fn origin(text: &[u8]) -> Option<String> {
-    let mut lines = Lines { rest: text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text) };
-    let mut is_origin = false;
-    while let Some(line) = lines.next() {
-        let mut line = line.trim_ascii();
-        if line.first() == Some(&b'[') {
-            // A key may follow its section on the same line.
-            let (section, rest) = Section::read(line)?;
-            is_origin = section.is_origin();
-            line = rest.trim_ascii();
+    Values { lines: Lines::of(text), is_wanted: Section::is_origin, key: b"url", is_inside: false }.next()
+}
+
+/// Returns a value of the section `core`; of several, the last one counts.
+pub(super) fn core(text: &[u8], key: &[u8]) -> Option<String> {
+    Values { lines: Lines::of(text), is_wanted: Section::is_core, key, is_inside: false }.last()
+}
+
+/// The values of one key, up to what makes no sense.
+struct Values<'a> {
+    lines: Lines<'a>,
+    is_wanted: fn(&Section) -> bool,
+    key: &'a [u8],
+    /// Whether the lines are those of a section that is wanted.
+    is_inside: bool,
+}
+
+impl Iterator for Values<'_> {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        while let Some(line) = self.lines.next() {
+            let mut line = line.trim_ascii();
+            if line.first() == Some(&b'[') {
+                // A key may follow its section on the same line.
+                let (section, rest) = Section::read(line)?;
+                self.is_inside = (self.is_wanted)(&section);
+                line = rest.trim_ascii();
+            }
+            let Some(at) = line.iter().position(|byte| *byte == b'=').filter(|_| self.is_inside) else { continue };
+            let (key, value) = line.split_at(at);
+            if key.trim_ascii().eq_ignore_ascii_case(self.key) {
+                return String::from_utf8(unquoted(value.get(1..)?.trim_ascii())?).ok();
+            }
         }
-        let Some(at) = line.iter().position(|byte| *byte == b'=').filter(|_| is_origin) else { continue };
-        let (key, value) = line.split_at(at);
-        if key.trim_ascii().eq_ignore_ascii_case(b"url") {
-            return String::from_utf8(unquoted(value.get(1..)?.trim_ascii())?).ok();
-        }
+        None
     }
-    None
 }
 
 /// Lines, with those that a backslash continues. What follows the last newline may have been cut and is no line.
@@ -26,7 +47,11 @@ struct Lines<'a> {
     rest: &'a [u8],
 }
 
-impl Lines<'_> {
+impl<'a> Lines<'a> {
+    fn of(text: &'a [u8]) -> Self {
+        Self { rest: text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text) }
+    }
+
     fn next(&mut self) -> Option<Vec<u8>> {
         let mut whole = Vec::new();
         while let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
@@ -80,6 +105,10 @@ impl Section {
         None
     }
 
+    fn is_core(&self) -> bool {
+        self.quoted.is_none() && self.name == b"core"
+    }
+
     fn is_origin(&self) -> bool {
         match &self.quoted {
             Some(quoted) => self.name == b"remote" && quoted == b"origin",
@@ -118,7 +147,15 @@ fn unquoted(value: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::origin;
+    use super::{core, origin};
+
+    #[test]
+    fn the_last_value_of_a_setting_counts() {
+        let text =
+            b"[core]\n\tfilemode = true\n[Core] FileMode=false\n[core \"x\"]\nfilemode = no\n[other]\nfilemode = x\n";
+        assert_eq!(core(text, b"filemode").as_deref(), Some("false"));
+        assert_eq!(core(text, b"worktree"), None);
+    }
 
     #[test]
     fn the_address_is_found_however_it_is_spelled() {

@@ -12,9 +12,11 @@ use std::sync::LazyLock;
 use std::time::UNIX_EPOCH;
 
 use ramus_model::Project;
+use ramus_snapshot::{Dirtiness, WorkingCopy};
 use rustix::fs::OFlags;
 
 use super::{config, remote};
+use crate::verb::info::GitState;
 
 /// The longest file that names a directory: more than the longest path.
 const LONGEST_POINTER: u64 = 1 << 13;
@@ -53,12 +55,12 @@ pub(super) fn at(root: &Path) -> Presence {
     }
 }
 
-/// Returns the commit that the repository in this very directory is at; the outer none when there is no repository here.
-pub(super) fn head_at(root: &Path) -> Option<Option<String>> {
+/// Returns how the repository in this very directory stands; the outer none when there is no repository here.
+pub(super) fn state_at(root: &Path) -> Option<GitStanding> {
     match git_in(root) {
-        Git::Here(git) => Some(git.head()),
+        Git::Here(git) => Some(git.state(root)),
         Git::Absent => None,
-        Git::Unclear => Some(None),
+        Git::Unclear => Some(GitStanding::default()),
     }
 }
 
@@ -106,6 +108,22 @@ fn has_head(git: &Path) -> bool {
     std::fs::symlink_metadata(git.join("HEAD")).is_ok_and(|head| !head.is_dir())
 }
 
+/// How a repository stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GitStanding {
+    pub(crate) git: GitState,
+    /// Why it is not known whether files differ from what was committed last.
+    pub(crate) unclear: Option<&'static str>,
+}
+
+/// What is checked out.
+enum Head {
+    At(String),
+    /// A branch without commits.
+    Unborn,
+    Unclear,
+}
+
 /// The directory that makes a directory a working copy.
 struct GitDirectory {
     /// The one of this working copy.
@@ -145,24 +163,65 @@ impl GitDirectory {
         }
     }
 
+    /// Says which commit is checked out, and whether files differ from it.
+    fn state(&self, root: &Path) -> GitStanding {
+        let head = self.head();
+        let dirtiness = match &head {
+            Head::Unclear => Dirtiness::Unknown("it is not known which commit is checked out"),
+            Head::At(commit) => self.dirtiness(root, Some(commit)),
+            Head::Unborn => self.dirtiness(root, None),
+        };
+        let (dirty, unclear) = match dirtiness {
+            Dirtiness::Clean => (Some(false), None),
+            Dirtiness::Dirty => (Some(true), None),
+            Dirtiness::Unknown(reason) => (None, Some(reason)),
+        };
+        let commit = if let Head::At(commit) = head { Some(commit) } else { None };
+        GitStanding { git: GitState { commit, dirty }, unclear }
+    }
+
+    fn dirtiness(&self, root: &Path, head: Option<&str>) -> Dirtiness {
+        let config = match read(&self.common.join("config"), LONGEST_CONFIG) {
+            Ok(config) => config,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(_) => return Dirtiness::Unknown("the configuration of the repository cannot be read"),
+        };
+        if config::core(&config, b"worktree").is_some() {
+            return Dirtiness::Unknown("the files of the repository are elsewhere");
+        }
+        let heeds_modes = !config::core(&config, b"filemode")
+            .is_some_and(|value| ["false", "no", "off", "0"].iter().any(|no| value.eq_ignore_ascii_case(no)));
+        WorkingCopy { top: root, own: &self.own, common: &self.common, head, heeds_modes }.dirtiness()
+    }
+
     /// Returns the commit that is checked out, as files say it. What they do not say plainly is not known.
-    fn head(&self) -> Option<String> {
-        let text = pointer(&self.own.join("HEAD")).ok()?;
-        let Some(name) = text.strip_prefix(b"ref:") else { return commit(&text) };
+    fn head(&self) -> Head {
+        let known = |text: &[u8]| commit(text).map_or(Head::Unclear, Head::At);
+        let Ok(text) = pointer(&self.own.join("HEAD")) else { return Head::Unclear };
+        let Some(name) = text.strip_prefix(b"ref:") else { return known(&text) };
         let name = path_in(name).filter(|name| {
             name.starts_with("refs") && name.components().all(|part| matches!(part, Component::Normal(_)))
-        })?;
+        });
+        // There may be other ways to keep branches.
+        let Some(name) = name.filter(|_| !self.common.join("reftable").exists()) else { return Head::Unclear };
         // Branches are shared by all worktrees; a few refs are a worktree's own.
-        let loose = [&self.own, &self.common].into_iter().find_map(|git| pointer(&git.join(name)).ok());
-        if let Some(text) = loose {
-            return commit(&text);
+        for git in [&self.own, &self.common] {
+            match pointer(&git.join(name)) {
+                Ok(text) => return known(&text),
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+                Err(_) => return Head::Unclear,
+            }
         }
-        let packed = read(&self.common.join("packed-refs"), LONGEST_PACKED).ok()?;
+        let packed = match read(&self.common.join("packed-refs"), LONGEST_PACKED) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Head::Unborn,
+            Ok(packed) if (packed.len() as u64) < LONGEST_PACKED => packed,
+            _ => return Head::Unclear,
+        };
         let line = packed.split(|byte| *byte == b'\n').find_map(|line| {
             let (id, rest) = line.split_at_checked(line.iter().position(|byte| *byte == b' ')?)?;
             (rest.trim_ascii() == name.as_os_str().as_bytes()).then_some(id)
         });
-        line.and_then(commit)
+        line.map_or(Head::Unborn, known)
     }
 
     /// The directory as the file system knows it, whatever its name. Numbers of directories are used again, so without

@@ -118,7 +118,7 @@ impl Running<'_> {
     /// Stores what a person said yes to, and goes by it from now on.
     pub(super) fn approve(&mut self, approval: Approval) -> Result<(), EngineError> {
         if approval.is_stored() {
-            self.engine.approve(self.session, &approval)?;
+            self.engine.approve(self.session, &approval, &mut self.doing)?;
             self.run.approvals.push(approval);
         }
         Ok(())

@@ -3,6 +3,7 @@
 //!
 //! The invariant: a child never may more than its parent, and ends when its parent does.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -15,14 +16,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
+use super::apart::{Apart, Brought, Copy};
 use super::{Inbox, Letters, Run, TurnResult, inbox};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
 use crate::verb::create::NewSession;
 
-/// How deep children may have children.
-const DEEPEST: usize = 3;
+/// How deep children may have children unless it is said: not at all.
+const DEEPEST: usize = 1;
 
 /// How long the title of a child is at most, in characters.
 const TITLE: usize = 60;
@@ -53,6 +55,10 @@ pub struct Task {
     /// Where the parent hears of its children.
     inbox: Inbox,
     depth: usize,
+    /// How deep children may be.
+    deepest: usize,
+    /// Where children can work apart, if they can.
+    apart: Option<Apart>,
 }
 
 #[derive(Deserialize)]
@@ -61,6 +67,9 @@ struct Arguments {
     agent: String,
     prompt: String,
     description: String,
+    /// Whether it works in a copy of the directory.
+    #[serde(default)]
+    apart: bool,
 }
 
 impl Task {
@@ -69,6 +78,7 @@ impl Task {
         let mut run = run.clone();
         run.prompt = None;
         run.pictures = Vec::new();
+        run.attachments = Vec::new();
         Self {
             engine: engine.clone(),
             parent: session.id().clone(),
@@ -77,7 +87,23 @@ impl Task {
             delegates: Arc::new(delegates),
             inbox: inbox.clone(),
             depth: 1,
+            deepest: DEEPEST,
+            apart: None,
         }
+    }
+
+    /// Sets how deep children may have children; 1 for not at all.
+    #[must_use]
+    pub fn with_depth(mut self, deepest: usize) -> Self {
+        self.deepest = deepest;
+        self
+    }
+
+    /// Lets children work apart, in copies of the directory.
+    #[must_use]
+    pub fn with_copies(mut self, apart: Apart) -> Self {
+        self.apart = Some(apart);
+        self
     }
 
     /// What a child is run with, and the tool with which it can have children of its own.
@@ -93,9 +119,10 @@ impl Task {
         if let Some(own) = delegate.permissions.clone() {
             run.permissions = own.child_of(&self.run.permissions);
         }
-        if self.depth < DEEPEST && is_allowed("task") {
+        if self.depth < self.deepest && is_allowed("task") {
             let deeper = Self {
                 parent: child.id().clone(),
+                cwd: child.cwd().to_owned(),
                 run: run.clone(),
                 inbox: inbox.clone(),
                 depth: self.depth + 1,
@@ -128,17 +155,49 @@ impl Task {
             description: asked.description.clone(),
         };
         self.inbox.tell(started);
-        let run = self.equip(delegate, asked.prompt, &child, &own);
+        let mut copy = match self.apart.as_ref().filter(|_| asked.apart) {
+            Some(apart) => Some(self.engine.copy_for(&mut child, &apart.storage)?),
+            None => None,
+        };
+        let run = match &copy {
+            Some(copy) => self.in_copy(copy, &child)?.equip(delegate, asked.prompt, &child, &own),
+            None => self.equip(delegate, asked.prompt, &child, &own),
+        };
         let mut watcher = |event: &Event| {
             self.inbox.tell(Event::ChildEvent { child: id.clone(), event: Box::new(event.clone()) });
         };
         let result = self.engine.run(&mut child, run, runtime, (own, letters), &mut watcher);
+        let is_good = matches!(&result, Ok(TurnResult { end: End::Finished(_), .. }));
+        let mut brought = None;
+        if let Some(mut copy) = copy.take() {
+            let (back, root) = (is_good.then(|| self.engine.bring_back(&mut copy, &child)), copy.root.clone());
+            // What could not be brought back is left where it is.
+            let is_kept = back.as_ref().is_some_and(|back| !matches!(back, Ok(Brought { is_applied: true, .. })));
+            if !is_kept {
+                self.engine.drop_copy(copy, &mut child)?;
+            }
+            brought = back.transpose()?.map(|brought| (brought, root));
+        }
         let finish_reason = result.as_ref().map_or("error", TurnResult::finish_reason).to_owned();
         self.inbox.tell(Event::ChildFinished { child: id.clone(), finish_reason });
         let result = result?;
         let seq = result.entry.as_ref().and_then(|entry| child.log().seq_of(entry.as_str()));
         let text = seq.map(|seq: Seq| child.message(seq)).transpose()?.flatten().map(|message| message.text());
-        Ok(Finished { child: id, text: text.unwrap_or_default(), result })
+        let is_apart = asked.apart && self.apart.is_some();
+        Ok(Finished { child: id, text: text.unwrap_or_default(), result, is_apart, brought })
+    }
+
+    /// The same, for a child that works in a copy: with tools of its own there, and none that reach beyond it.
+    fn in_copy(&self, copy: &Copy, child: &Session) -> Result<Self, EngineError> {
+        let equip = self.apart.as_ref().map(|apart| Arc::clone(&apart.equip));
+        let equip = equip.ok_or_else(|| EngineError::Invalid("children cannot work apart here".into()))?;
+        let mut tools = equip(&copy.root, child.id().as_str()).map_err(EngineError::Invalid)?;
+        let has = |name: &str| self.run.tools.iter().any(|tool| tool.definition().name == name);
+        tools.retain(|tool| has(&tool.definition().name));
+        let mut run = self.run.clone();
+        run.tools = tools;
+        run.system = run.system.replace(&self.cwd, &copy.root.display().to_string());
+        Ok(Self { run, ..self.clone() })
     }
 }
 
@@ -147,18 +206,28 @@ struct Finished {
     child: String,
     text: String,
     result: TurnResult,
+    /// Whether it worked in a copy.
+    is_apart: bool,
+    /// What became of what it changed there, and where that is; none when it was dropped.
+    brought: Option<(Brought, PathBuf)>,
 }
 
 impl Finished {
     fn outcome(self, name: &str) -> Outcome {
         let said = self.text.trim();
-        let (text, is_error) = match &self.result.end {
+        let (mut text, is_error) = match &self.result.end {
             End::Finished(_) => (format!("@{name}: {said}"), false),
             End::Cancelled => (format!("@{name}: {said}\n[Cancelled; what it did so far may have taken effect]"), true),
             End::Failed(reason) => (format!("@{name}: {said}\n[Failed: {reason}]"), true),
         };
+        match &self.brought {
+            Some((brought, root)) => text.push_str(&brought.told(root)),
+            None if self.is_apart => text.push_str("\n[What it changed was dropped]"),
+            None => {}
+        }
         let usage = self.result.usage;
         let details = json!({
+            "changes": self.brought.as_ref().map(|(brought, _)| brought.to_json()),
             "session": self.child, "agent": name, "finish_reason": self.result.finish_reason(),
             "usage": {
                 "input": usage.input, "output": usage.output,
@@ -181,13 +250,19 @@ impl Tool for Task {
         for delegate in self.delegates.iter() {
             description.push_str(&format!("\n- {}: {}", delegate.name, delegate.description));
         }
+        let mut properties = json!({
+            "agent": {"type": "string", "enum": names},
+            "prompt": {"type": "string", "description": "What to do and what to report, with everything needed for it"},
+            "description": {"type": "string", "description": "The work in a few words"},
+        });
+        if let (Some(properties), true) = (properties.as_object_mut(), self.apart.is_some()) {
+            let about = "Work in a copy of the directory, without what ignore files leave out. What it changes is applied \
+                when it succeeds, and dropped when it fails";
+            properties.insert("apart".to_owned(), json!({"type": "boolean", "description": about}));
+        }
         let parameters = json!({
             "type": "object",
-            "properties": {
-                "agent": {"type": "string", "enum": names},
-                "prompt": {"type": "string", "description": "What to do and what to report, with everything needed for it"},
-                "description": {"type": "string", "description": "The work in a few words"},
-            },
+            "properties": properties,
             "required": ["agent", "prompt", "description"],
             "additionalProperties": false,
         });
@@ -196,6 +271,9 @@ impl Tool for Task {
 
     fn plan(&self, value: &Value) -> Result<Plan, Refusal> {
         let asked = Arguments::deserialize(value).map_err(|error| Refusal::Arguments(error.to_string()))?;
+        if asked.apart && self.apart.is_none() {
+            return Err(Refusal::Arguments("children cannot work apart here".to_owned()));
+        }
         let known = self.delegates.iter().find(|delegate| delegate.name == asked.agent).cloned();
         let delegate = known.ok_or_else(|| Refusal::Arguments(format!("there is no agent {:?}", asked.agent)))?;
         let question = Question {

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 
 use super::Running;
 use crate::error::EngineError;
-use crate::project;
+use crate::project::{self, GitStanding};
 use crate::verb::info::GitState;
 use crate::verb::snapshot::key;
-use crate::workspace::{Account, FILES, Ledger, Note, Step, Summary, short};
+use crate::workspace::{Account, FILES, Ledger, Newest, Note, Step, Summary, short};
 
 /// How much of the prompt is in a label, in characters.
 const LABEL: usize = 60;
@@ -111,8 +111,13 @@ impl Running<'_> {
                 return false;
             }
         };
+        let vault = home.join(key(&root));
+        if let Err(error) = self.session.note_outside(&vault) {
+            self.changes.without = Some(error.to_string());
+            return false;
+        }
         let latest = self.session.account().ok().and_then(|account| account.latest);
-        let ledger = self.engine.ledgers.of(&home.join(key(&root)), &root, &self.engine.apart, latest);
+        let ledger = self.engine.ledgers.of(&vault, &root, &self.engine.apart, latest);
         self.changes.noted = ledger.len();
         self.changes.ledger = Some(ledger);
         true
@@ -161,15 +166,15 @@ impl Running<'_> {
         let taken = ledger.and_then(|ledger| ledger.last());
         let named: Vec<String> = diffs.iter().take(NAMED).map(|diff| diff.path.display().to_string()).collect();
         let session = self.in_all(&before, summary, &named)?;
-        let git = GitState { commit: project::head(self.session.cwd()), dirty: None };
+        let GitStanding { git, unclear } = project::state(self.session.cwd());
         let mut members = vec![
             ("summary", json!(summary)),
             ("session", json!(session)),
-            ("latest", json!(taken.map(|(id, _)| id).or(before.latest).map(|id| id.to_string()))),
-            ("git", json!({"commit": git.commit, "dirty": git.dirty})),
+            ("latest", json!(taken.map(|taken| taken.id).or(before.latest).map(|id| id.to_string()))),
+            ("git", json!({"commit": git.commit, "dirty": git.dirty, "unclear": unclear})),
         ];
-        if let Some((id, files)) = taken {
-            let kept = json!({"commit": id.to_string(), "label": self.label(), "files": files});
+        if let Some(Newest { id, files, uncovered }) = taken {
+            let kept = json!({"commit": id.to_string(), "label": self.label(), "files": files, "uncovered": uncovered});
             members.extend([("snapshot", kept), ("changed", json!(named))]);
         }
         let without = self.changes.without.clone();
@@ -180,7 +185,7 @@ impl Running<'_> {
         if !diffs.is_empty() {
             self.tell(Event::SessionDiff(diffs.iter().map(to_json).collect()));
         }
-        Ok((TurnFiles { snapshot: taken.map(|(id, _)| short(id)), summary, git, without }, members))
+        Ok((TurnFiles { snapshot: taken.map(|taken| short(taken.id)), summary, git, without }, members))
     }
 
     /// What the turn changed from its beginning to its end, in the files that it changed.

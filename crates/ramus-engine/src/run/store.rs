@@ -1,6 +1,6 @@
 //! Storing what a turn wants stored, as entries that every program of this format reads.
 
-use ramus_agent::{Outcome, Store};
+use ramus_agent::{Event, Outcome, Store};
 use ramus_model::delta::{Answering, Called, Ending};
 use ramus_model::usage::Tokens;
 use ramus_model::{Body, Draft, Seq};
@@ -9,8 +9,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Running, TurnResult};
 use crate::error::EngineError;
-use crate::verb::append::{Cursor, Written};
+use crate::verb::append::Written;
 use crate::verb::say::Say;
+use crate::verb::todo::TODO;
 use crate::workspace::TURN;
 
 /// That a call starts. Without a result behind it, it may or may not have taken effect.
@@ -23,7 +24,9 @@ impl Running<'_> {
             Store::Prompt(text) => {
                 // They belong to what is said first; what is said meanwhile has none.
                 let pictures = std::mem::take(&mut self.run.pictures);
-                let written = self.engine.say(self.session, Say::user(text).with_pictures(pictures))?;
+                let attachments = std::mem::take(&mut self.run.attachments);
+                let say = Say::user(text).with_pictures(pictures).with_attachments(attachments);
+                let written = self.engine.say_in(self.session, say, &mut self.doing)?;
                 Ok(Some(self.take_in(&written)))
             }
             Store::Answer(answer, ending) => self.store_answer(&answer, &ending),
@@ -36,6 +39,9 @@ impl Running<'_> {
                 let seq = self.append(Body::new("message", [("message", message)]))?;
                 self.note_changes(Some(&call.id))?;
                 self.store_artifacts(&call, &outcome)?;
+                if let Some(tasks) = todos_of(&call, &outcome) {
+                    self.tell(Event::TodoUpdated(tasks));
+                }
                 Ok(seq)
             }
         }
@@ -86,7 +92,7 @@ impl Running<'_> {
     }
 
     fn append_draft(&mut self, draft: Draft) -> Result<Option<Seq>, EngineError> {
-        let appended = self.engine.append(self.session, &[draft], &Cursor::Leaf)?;
+        let appended = self.engine.record(self.session, &mut self.doing, vec![draft])?;
         Ok(appended.entries.first().map(|written| self.take_in(written)))
     }
 
@@ -96,6 +102,12 @@ impl Running<'_> {
         self.tell_appended(written);
         written.seq
     }
+}
+
+/// The list that a call of the tool left.
+fn todos_of(call: &Called, outcome: &Outcome) -> Option<Vec<Value>> {
+    let tasks = outcome.details.as_ref().filter(|_| call.name == TODO && !outcome.is_error)?.get("tasks")?;
+    tasks.as_array().cloned()
 }
 
 /// A result as a message.

@@ -18,6 +18,7 @@ impl Running<'_> {
         if let Event::ToolEnd { call, duration_ms, .. } = &mut event {
             *duration_ms = self.timing.take(call);
         }
+        self.engine.bus.tell(self.session.id(), &event);
         (self.watcher)(&event);
     }
 

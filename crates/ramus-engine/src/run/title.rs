@@ -7,15 +7,18 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use ramus_model::context::provider::{Outgoing, Speaker, text_part};
 use ramus_model::delta::Answering;
+use ramus_model::operation::Operations;
 use ramus_model::request::{Request, Thinking};
-use ramus_model::{Role, title};
+use ramus_model::{Draft, Role, title};
 use ramus_provider::Resolved;
 use ramus_store::Residence;
 use tokio::runtime::Handle;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
+use crate::verb::create::{check_title, title_body};
 
 /// What the model is told. Servers that stand in for a model know such requests by it.
 pub const TITLE_INSTRUCTIONS: &str = "You name conversations between a person and a coding agent. Answer with the title \
@@ -57,8 +60,21 @@ impl Engine {
         // A timer is made inside the runtime that it belongs to.
         let said = runtime.block_on(async { tokio::time::timeout(PATIENCE, listen).await });
         let Some(title) = said.ok().flatten().and_then(|said| tidy(&said)) else { return Ok(None) };
-        self.rename(session, &title)?;
+        self.title_of_turn(session, &title)?;
         Ok(Some(title))
+    }
+}
+
+impl Engine {
+    /// Gives a title as part of the turn that it was made for: who takes the turn back takes its title back.
+    fn title_of_turn(&self, session: &mut Session, title: &str) -> Result<(), EngineError> {
+        let last = Operations::of(session.log(), &session.lines()).next_operation()?;
+        let turn = last.filter(|last| last.name == "run");
+        let mut doing = match &turn {
+            Some(turn) => Doing::called("run", self, &turn.id).goes_on(),
+            None => Doing::one("rename", self),
+        };
+        self.record(session, &mut doing, vec![Draft::new(title_body(&check_title(title)?))]).map(drop)
     }
 }
 

@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use ramus_model::json::Raw;
+use ramus_model::operation::Mark;
 use ramus_model::{Body, Draft, EntryId, Kind, Log, Parent, Record, Role, Seq};
 use ramus_store::{Flush, Residence, StoreError};
 use serde_json::json;
@@ -72,6 +74,7 @@ impl Engine {
         }
         self.make_writable(session)?;
         self.keep_what_was_left(session);
+        self.end_what_was_interrupted(session);
         let mut blobs = Vec::new();
         let mut smaller = Vec::with_capacity(requests.len());
         for (drafts, cursor) in requests {
@@ -128,6 +131,7 @@ impl Engine {
         session.wrote = true;
         session.unconfirmed |= self.durability.flush() == Flush::Later;
         session.save_sidecar_when_worthwhile();
+        self.bus.wrote(session.id(), session.log().len());
         Ok(())
     }
 
@@ -219,7 +223,7 @@ impl Engine {
                 Parent::Entry(parent) => return Err(wrong(format!("the parent {parent} is not in the session"))),
             };
             check_circle(log, &id, parent.as_ref()).map_err(wrong)?;
-            check_targets(session, batch, draft).map_err(wrong)?;
+            check_targets(session, batch, draft, &id).map_err(wrong)?;
             if !draft.body.is_inert() {
                 last = Some(id.clone());
             }
@@ -229,10 +233,22 @@ impl Engine {
         let is_sibling = matches!(cursor, Cursor::At(_)) && !drafts.is_empty() && first != leaf;
         if is_sibling {
             let id = new_entry_id(|id| batch.has(log, id));
-            let data = json!({"op": "append", "client": self.client, "target": leaf.as_ref().map(EntryId::as_str)});
-            batch.push(log, &Body::ramus("leaf", data), id, leaf, now);
+            let data = json!({"target": leaf.as_ref().map(EntryId::as_str)});
+            let pointer = Body::ramus("leaf", data).marked(&self.mark_behind(drafts, batch.written.get(start)));
+            batch.push(log, &pointer, id, leaf, now);
         }
         Ok(Planned { entries, is_sibling })
+    }
+
+    /// The mark of a pointer behind a batch: it belongs to the operation of the batch.
+    fn mark_behind(&self, drafts: &[Draft], first: Option<&New>) -> Mark {
+        let line = |draft: &Draft| draft.body.to_line(&EntryId::from(""), None, "");
+        let marked = drafts.first().map(line).and_then(|line| Raw::parse(&line).and_then(Mark::read));
+        let id = first.map(|first| first.id.to_string());
+        match marked {
+            Some(mark) => Mark { of: mark.id.or(mark.of), id: None, ..mark },
+            None => Mark { name: "append".into(), client: self.client.clone(), from: id, ..Mark::default() },
+        }
     }
 
     fn report(&self, session: &Session, batch: &Batch, planned: &Planned) -> Appended {
@@ -276,7 +292,7 @@ fn check_circle(log: &Log, id: &EntryId, parent: Option<&EntryId>) -> Result<(),
 }
 
 /// Entries that point at others must point at something.
-fn check_targets(session: &Session, batch: &Batch, draft: &Draft) -> Result<(), String> {
+fn check_targets(session: &Session, batch: &Batch, draft: &Draft, own: &EntryId) -> Result<(), String> {
     let names = match draft.body.kind() {
         Kind::Label | Kind::ContextEdit => ["targetId"],
         Kind::Compaction => ["firstKeptEntryId"],
@@ -284,7 +300,8 @@ fn check_targets(session: &Session, batch: &Batch, draft: &Draft) -> Result<(), 
     };
     for name in names {
         let target = draft.body.member(name).and_then(|raw| raw.text().map(|text| text.into_owned()));
-        if let Some(target) = target.filter(|target| !target.is_empty())
+        // A compaction that keeps nothing names itself.
+        if let Some(target) = target.filter(|target| !target.is_empty() && *target != own.as_str())
             && !batch.has(session.log(), &target)
         {
             return Err(format!("{name} names {target}, which is not in the session"));
@@ -318,7 +335,7 @@ struct New {
 }
 
 /// Where a batch stood.
-struct Mark {
+struct Standing {
     bytes: usize,
     written: usize,
     leaf: Option<EntryId>,
@@ -367,11 +384,11 @@ impl Batch {
         None
     }
 
-    fn mark(&self) -> Mark {
-        Mark { bytes: self.bytes.len(), written: self.written.len(), leaf: self.leaf.clone() }
+    fn mark(&self) -> Standing {
+        Standing { bytes: self.bytes.len(), written: self.written.len(), leaf: self.leaf.clone() }
     }
 
-    fn reset(&mut self, mark: Mark) {
+    fn reset(&mut self, mark: Standing) {
         for new in self.written.drain(mark.written..) {
             self.ids.remove(&new.id);
         }

@@ -100,7 +100,13 @@ fn needed_records(session: &Session) -> Result<HashSet<Seq>, EngineError> {
     let is_needed = |needed: &HashSet<Seq>, id: &str| log.seq_of(id).is_some_and(|seq| needed.contains(&seq));
     let mut concerned = Vec::new();
     for segment in log.facts().segments() {
-        if segment.replaced.iter().chain([&segment.replacement]).any(|id| is_needed(&needed, id.as_str())) {
+        if segment
+            .replaced
+            .iter()
+            .chain(&segment.restored)
+            .chain([&segment.replacement])
+            .any(|id| is_needed(&needed, id.as_str()))
+        {
             concerned.push(segment.seq);
         }
     }

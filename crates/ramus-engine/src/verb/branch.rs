@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 
 impl Engine {
     /// Moves the leaf to `target`. Nothing is lost: the path that is left stays a branch.
@@ -35,9 +34,7 @@ impl Engine {
         }
         let parent = target.map_or(Parent::Root, Parent::Entry);
         let draft = Draft::new(Body::new("branch_summary", members)).under(parent);
-        let appended = self.append(session, &[draft], &Cursor::Leaf)?;
-        let id = appended.entries.into_iter().next().map(|entry| entry.id);
-        id.ok_or_else(|| EngineError::Invalid("nothing was written".into()))
+        Ok(self.record_draft(session, "branch", draft)?.id)
     }
 
     /// Clears the leaf: the next entry becomes a new root.
@@ -50,7 +47,7 @@ impl Engine {
 
     fn point(&self, session: &mut Session, data: Value, target: Parent) -> Result<(), EngineError> {
         let draft = Draft::new(Body::ramus("leaf", data)).under(target);
-        self.append(session, &[draft], &Cursor::Leaf).map(drop)
+        self.record_draft(session, "branch", draft).map(drop)
     }
 }
 

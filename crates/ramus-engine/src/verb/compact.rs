@@ -12,13 +12,12 @@ use std::sync::Arc;
 use ramus_model::budget::{self, Keep, Plan, Weighed, What};
 use ramus_model::json::Raw;
 use ramus_model::tokens::{self, Counter};
-use ramus_model::{Body, Draft, EntryId, Seq};
+use ramus_model::{Body, EntryId, Seq};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 pub use files::Files;
 pub use transcript::Transcript;
 
@@ -125,8 +124,7 @@ impl Engine {
                 ("details", prepared.files.to_json()),
             ],
         );
-        let appended = self.append(session, &[Draft::new(body)], &Cursor::Leaf)?;
-        compacted.entry = appended.entries.into_iter().next().map(|written| written.id);
+        compacted.entry = Some(self.record_one(session, "compact", body)?.id);
         Ok(compacted)
     }
 }

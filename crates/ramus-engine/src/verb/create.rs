@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::project;
 use crate::session::{Session, load};
 use crate::sidecar::Found;
@@ -60,13 +61,15 @@ impl Engine {
             Some(model) => Some(model_body(&model)?),
             None => None,
         });
-        let bodies = bodies.chain(permission_body(&new.permission, &self.client));
-        for body in bodies {
+        let bodies = bodies.chain(permission_body(&new.permission));
+        let mut doing = Doing::called("create", self, id.as_str());
+        for body in bodies.map(|body| doing.mark(body)) {
             let entry = new_entry_id(|id| last.as_ref().is_some_and(|last| last.as_str() == id));
             bytes.extend(body.to_line(&entry, last.as_ref(), &timestamp));
             last = Some(entry);
         }
-        let location = self.store.create(&NewLog::draft(id, &new.cwd, &timestamp), &bytes)?;
+        let location = self.store.create(&NewLog::draft(id.clone(), &new.cwd, &timestamp), &bytes)?;
+        self.bus.wrote(&id, 0);
         load(&self.store, location, ramus_model::Depth::Envelope)
     }
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 
 /// What was left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,8 @@ impl Engine {
                 let members = [("targetId", Value::from(id.as_str())), ("replacement", Value::Null)];
                 Draft::new(Body::new("context_edit", members))
             };
-            self.append(session, &entries.iter().map(edit).collect::<Vec<_>>(), &Cursor::Leaf)?;
+            let mut doing = Doing::several("evict", self, session);
+            self.record(session, &mut doing, entries.iter().map(edit).collect())?;
         }
         Ok(Evicted { entries, freed: eviction.freed, needed })
     }

@@ -66,11 +66,6 @@ impl Engine {
 }
 
 impl Session {
-    /// Returns who owns the session.
-    pub fn owner(&self) -> &str {
-        self.log.header().and_then(|header| header.ramus.owner.as_deref()).unwrap_or("default")
-    }
-
     /// Says whether a line of the session refers to a blob.
     pub fn refers_to(&self, hash: BlobHash) -> Result<bool, EngineError> {
         for seq in self.log.seqs() {

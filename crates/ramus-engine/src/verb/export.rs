@@ -22,6 +22,14 @@ impl Engine {
             let whole = if migrate::is_needed(session.log()) { migrate::upgrade(session.log(), &bytes) } else { bytes };
             return Ok(with_pictures(session, whole));
         }
+        Ok(with_pictures(session, self.standalone(session)?))
+    }
+
+    /// Writes a fork as one file that stands on its own: what it shows of its origin comes in front of its own entries.
+    pub(crate) fn standalone(&self, session: &Session) -> Result<Vec<u8>, EngineError> {
+        let Some(header) = session.log().header() else {
+            return Err(EngineError::Corrupt("the session has no header".into()));
+        };
         let standalone = Header {
             version: CURRENT_VERSION,
             cwd: session.cwd().to_owned(),
@@ -36,8 +44,8 @@ impl Engine {
         // What the fork's own entries supersede comes with them: the shared part is copied as it was when it was forked.
         let shared = load_shared(session, &unknown)?;
         let mut out = copied_path(&shared, fork_point(&shared, session)?, standalone.to_line())?;
-        out.extend(own_entries(&bytes));
-        Ok(with_pictures(session, out))
+        out.extend(own_entries(&self.whole_file(session)?));
+        Ok(out)
     }
 }
 

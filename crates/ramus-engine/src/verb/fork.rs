@@ -10,6 +10,7 @@ use ramus_store::{Hold, Location, NewLog, Placement, Residence, StoreError};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::project;
 use crate::session::{MAX_FORK_DEPTH, Session, find, load};
 use crate::verb::branch::branch_target;
@@ -80,11 +81,12 @@ impl Engine {
             bytes = copied_path(origin, entry, bytes)?;
         }
         let named = new_entry_id(|id| origin.log().seq_of(id).is_some());
-        bytes.extend(title_body(&title).to_line(&named, Some(&entry_id), &timestamp));
+        let mut doing = Doing::called("fork", self, header.id.as_str());
+        bytes.extend(doing.mark(title_body(&title)).to_line(&named, Some(&entry_id), &timestamp));
         // What was said yes to was said to the origin; what was forbidden stays forbidden.
-        if let Some(body) = permission_body(&origin.strict_rules()?, &self.client) {
+        if let Some(body) = permission_body(&origin.strict_rules()?) {
             let named = new_entry_id(|id| id == named.as_str() || origin.log().seq_of(id).is_some());
-            bytes.extend(body.to_line(&named, Some(&entry_id), &timestamp));
+            bytes.extend(doing.mark(body).to_line(&named, Some(&entry_id), &timestamp));
         }
         let placement = if has_answer_on(origin, entry) { Placement::Published } else { Placement::Draft };
         let new = NewLog { id: header.id.clone(), cwd: &header.cwd, timestamp: &timestamp, placement };
@@ -93,6 +95,7 @@ impl Engine {
             self.check_origin(origin)?;
         }
         let location = self.store.create(&new, &bytes)?;
+        self.bus.wrote(&header.id, 0);
         Ok(Forked { id: header.id, location, origin: from, title, cwd: header.cwd })
     }
 

@@ -1,13 +1,13 @@
 //! `label`: a name for an entry.
 
-use ramus_model::{Body, Draft, Seq};
+use ramus_model::{Body, Seq};
 use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::run::told;
 use crate::session::Session;
-use crate::verb::append::{Cursor, Written};
+use crate::verb::append::Written;
 use crate::verb::branch::branch_target;
 
 const MAX_LABEL: usize = 200;
@@ -27,10 +27,7 @@ impl Engine {
             }
             members.push(("label", Value::from(name)));
         }
-        let draft = Draft::new(Body::new("label", members));
-        let appended = self.append(session, &[draft], &Cursor::Leaf)?;
-        let written = appended.entries.into_iter().next();
-        written.ok_or_else(|| EngineError::Invalid("nothing was written".into()))
+        self.record_one(session, "label", Body::new("label", members))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `meta` and `move`: metadata of a session.
 
-use ramus_model::{Body, Draft};
+use ramus_model::Body;
 use ramus_store::{Residence, StoreError};
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::project;
 use crate::session::Session;
-use crate::verb::append::{ATTEMPTS, Cursor, overtaken};
+use crate::verb::append::{ATTEMPTS, overtaken};
 use crate::verb::create::new_entry_id;
 use crate::verb::replace_segment::close_tail;
 
@@ -57,8 +57,7 @@ impl Engine {
     }
 
     fn write_meta(&self, session: &mut Session, op: &str, set: Map<String, Value>) -> Result<(), EngineError> {
-        let draft = Draft::new(Body::ramus("meta", json!({"op": op, "client": self.client, "set": set})));
-        self.append(session, &[draft], &Cursor::Leaf).map(drop)
+        self.record_one(session, op, Body::ramus("meta", json!({"set": set}))).map(drop)
     }
 
     /// Writes what `change` makes of the session as it is, and again of what it is then when others were faster. Nothing

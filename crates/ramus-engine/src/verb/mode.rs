@@ -2,14 +2,13 @@
 //! brings its agent back.
 
 use ramus_model::request::Thinking;
-use ramus_model::{Body, Draft, Kind};
+use ramus_model::{Body, Kind};
 use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
 use crate::settings::{Settings, is_mode_of};
-use crate::verb::append::Cursor;
 
 impl Engine {
     /// Records that an agent takes over, when the path is not its own already. Says whether it did.
@@ -18,8 +17,7 @@ impl Engine {
         if is_mode_of(&mode, agent, settings) {
             return Ok(false);
         }
-        let draft = Draft::new(Body::new("mode_change", [("mode", Value::from(agent))]));
-        self.append(session, &[draft], &Cursor::Leaf)?;
+        self.record_one(session, "mode", Body::new("mode_change", [("mode", Value::from(agent))]))?;
         Ok(true)
     }
 
@@ -29,8 +27,8 @@ impl Engine {
         if session.has_thinking_level() && Thinking::named(&level) == Some(thinking) {
             return Ok(false);
         }
-        let draft = Draft::new(Body::new("thinking_level_change", [("thinkingLevel", Value::from(thinking.name()))]));
-        self.append(session, &[draft], &Cursor::Leaf)?;
+        let body = Body::new("thinking_level_change", [("thinkingLevel", Value::from(thinking.name()))]);
+        self.record_one(session, "thinking", body)?;
         Ok(true)
     }
 }

@@ -2,7 +2,7 @@
 //! the branch.
 //!
 //! Nothing that was copied from elsewhere allows anything: a fork keeps what its origin forbids and nothing it allows, and so
-//! does a file that another program owns.
+//! does a file that another program owns, and a session that was imported.
 
 use ramus_model::Body;
 use ramus_model::permission::{Action, Rule, rules_from_json, rules_to_json};
@@ -18,7 +18,10 @@ pub(crate) const PERMISSION: &str = "permission";
 impl Session {
     /// Returns the rules of the session that count. Rules that cannot be read are an error: they may be the ones that deny.
     pub fn rules(&self) -> Result<Vec<Rule>, EngineError> {
-        if self.residence() == Residence::InPlace { self.strict_rules() } else { self.all_rules() }
+        // When it cannot be told where a session came from, it did not come from here.
+        let is_foreign =
+            self.residence() == Residence::InPlace || self.store.is_imported(&self.location().id).unwrap_or(true);
+        if is_foreign { self.strict_rules() } else { self.all_rules() }
     }
 
     /// Returns the rules that ask or deny. To leave out those that allow never allows anything.
@@ -38,7 +41,7 @@ impl Session {
 }
 
 /// The entry that gives a session rules; none when there are none.
-pub(crate) fn permission_body(rules: &[Rule], client: &str) -> Option<Body> {
+pub(crate) fn permission_body(rules: &[Rule]) -> Option<Body> {
     let set = Map::from_iter([(PERMISSION.to_owned(), rules_to_json(rules))]);
-    (!rules.is_empty()).then(|| Body::ramus("meta", json!({"op": PERMISSION, "client": client, "set": set})))
+    (!rules.is_empty()).then(|| Body::ramus("meta", json!({"set": set})))
 }

@@ -29,6 +29,8 @@ impl Engine {
         }
         self.make_writable(session)?;
         self.keep_what_was_left(session);
+        session.looked_for_intent = false;
+        self.end_what_was_interrupted(session);
         Ok(session.recovery())
     }
 

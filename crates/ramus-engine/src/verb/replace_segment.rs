@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
 use crate::verb::append::{ATTEMPTS, overtaken};
 use crate::verb::create::new_entry_id;
@@ -88,9 +89,10 @@ impl Engine {
                 ("details", json!({"replaced": strings(&names(&plan.replaced))})),
             ],
         );
+        let mut doing = Doing::several("replace_segment", self, session);
         let mut bytes = close_tail(session);
-        bytes.extend(body.to_line(&replacement, parent.as_ref(), &now));
-        for version in later_versions(session, plan, &replacement)? {
+        bytes.extend(doing.mark(body).to_line(&replacement, parent.as_ref(), &now));
+        for version in later_versions(session, plan, &replacement, &mut doing)? {
             bytes.extend(version);
         }
         let (gone, moved) = (names(&plan.replaced), names(&plan.reparented));
@@ -99,13 +101,11 @@ impl Engine {
         let leaf = if plan.leaf_moves { Some(replacement.clone()) } else { session.leaf() };
         let record = fresh(&[&replacement]);
         let data = json!({
-            "op": "replace_segment",
-            "client": self.client,
             "replacement": replacement.as_str(),
             "replaced": strings(&replaced.replaced),
             "reparented": strings(&replaced.reparented),
         });
-        bytes.extend(Body::ramus("segment", data).to_line(&record, leaf.as_ref(), &now));
+        bytes.extend(doing.mark(Body::ramus("segment", data)).to_line(&record, leaf.as_ref(), &now));
         Ok((bytes, replaced))
     }
 }
@@ -125,7 +125,12 @@ pub(crate) fn close_tail(session: &Session) -> Vec<u8> {
 
 /// The entries that change with a segment, as their later versions: those that hung from it get the replacement as their
 /// parent, and compactions that kept from inside it keep from the replacement.
-fn later_versions(session: &Session, plan: &Plan, replacement: &EntryId) -> Result<Vec<Vec<u8>>, EngineError> {
+fn later_versions(
+    session: &Session,
+    plan: &Plan,
+    replacement: &EntryId,
+    doing: &mut Doing,
+) -> Result<Vec<Vec<u8>>, EngineError> {
     let log = session.log();
     let replaced = |id: &str| plan.replaced.iter().any(|seq| log.id(*seq) == id);
     let mut versions = Vec::new();
@@ -149,7 +154,8 @@ fn later_versions(session: &Session, plan: &Plan, replacement: &EntryId) -> Resu
         }
         let stored = log.record(seq).and_then(Record::parent).map(|parent| session.entry_id(parent));
         let parent = if moves { Some(replacement.clone()) } else { stored };
-        versions.push(body.to_line(&session.entry_id(seq), parent.as_ref(), &text("timestamp").unwrap_or_default()));
+        let when = text("timestamp").unwrap_or_default();
+        versions.push(doing.mark(body).to_line(&session.entry_id(seq), parent.as_ref(), &when));
     }
     Ok(versions)
 }

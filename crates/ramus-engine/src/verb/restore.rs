@@ -7,14 +7,18 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use ramus_model::{Body, Draft};
-use ramus_snapshot::{About, Action, Conflict, FileDiff, Plan, Restore, Restored, SnapshotId, Snapshots};
+use ramus_snapshot::{
+    About, Action, Conflict, FileDiff, Plan, Restore, Restored, SnapshotId, Snapshots, Taken, Uncovered,
+};
 use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
+use crate::verb::revert::check_here;
 use crate::verb::snapshot::{SnapshotEntry, describe, look};
+use crate::verb::travel::Intent;
 use crate::workspace::{Blame, Cause, SNAPSHOT, Timeline, Touched, theirs_to_json};
 
 /// How files are restored.
@@ -37,6 +41,10 @@ pub struct RestoreReport {
     pub safety: Option<SnapshotEntry>,
     /// What was done.
     pub restored: Restored,
+    /// What is in the directory and in no snapshot: it stays as it is.
+    pub uncovered: Vec<Uncovered>,
+    /// Ignore files that were not heeded, or not every line of them.
+    pub unheeded: Vec<Uncovered>,
 }
 
 /// A plan that was carried out.
@@ -82,54 +90,75 @@ impl Engine {
         options: &RestoreOptions,
     ) -> Result<RestoreReport, EngineError> {
         let _lease = self.store.lease(session.location(), self.now())?;
+        self.end_travel(session)?;
         let mut store = self.snapshot_store(session)?;
-        let current = look(session, &mut store, "")?.id;
+        check_here(session, &store, [target.commit])?;
+        let Taken { id: current, uncovered, unheeded, .. } = look(session, &mut store, "")?;
         let blame = Blame::Since(target.commit);
-        let touched = Timeline::of(session)?.touched(&store, target.seq, current, blame)?;
+        let touched = Timeline::of(session)?.touched(&store, Some(target.seq), current, blame)?;
         let mut plan = towards(&store, target.commit, current, &options.only)?;
         mind(&mut plan, &touched);
         if options.dry_run || plan.steps.is_empty() {
-            return Ok(RestoreReport { plan, ..RestoreReport::default() });
+            return Ok(RestoreReport { plan, uncovered, unheeded, ..RestoreReport::default() });
         }
         let what = target.id();
-        let applied = self.apply(session, &mut store, &plan, options.force, &what)?;
-        self.append(session, &[applied.draft], &Cursor::Leaf)?;
-        Ok(RestoreReport { plan, safety: Some(applied.safety), restored: applied.restored })
+        let mut doing = Doing::several("restore", self, session);
+        let applied = self.apply(session, &mut store, (&plan, options.force), &what, None, &mut doing)?;
+        self.record(session, &mut doing, vec![applied.draft])?;
+        Ok(RestoreReport { plan, safety: Some(applied.safety), restored: applied.restored, uncovered, unheeded })
     }
 
-    /// Carries out a plan, after what is there was kept. What comes of it is still to be noted.
+    /// Carries out a plan, after what is there was kept, and what shall come of it: whoever finds it interrupted ends it.
+    /// What comes of it is still to be noted. `pointer` is where the leaf goes then, if it does.
     pub(crate) fn apply(
         &self,
         session: &mut Session,
         store: &mut Snapshots,
-        plan: &Plan,
-        force: bool,
+        (plan, force): (&Plan, bool),
         what: &str,
+        pointer: Option<&Value>,
+        doing: &mut Doing,
     ) -> Result<Applied, EngineError> {
-        let safety = self.take_snapshot(session, store, &format!("Before restoring {what}"), Cause::Safety)?.snapshot;
+        let label = format!("Before restoring {what}");
+        let taken = look(session, store, &label)?;
+        let about = About { label: format!("To be restored: {what}"), parents: vec![taken.id] };
+        let expected = store.expect(taken.id, plan, force, &about)?;
+        let intent = Intent { expected, what: what.to_owned(), pointer: pointer.cloned() };
+        let safety = self.note_safety(session, (&taken, &label), Some(&intent), doing)?;
         let restored = store.restore(plan, force)?;
         self.keep_standard_directories(session)?;
-        let label = format!("Restored {what}");
-        let about = About { label: label.clone(), parents: vec![safety.commit] };
-        let taken = store.take_since(safety.commit, &about)?;
-        let mut data = describe(&taken, &label, Cause::Restored);
-        let done: HashSet<&Path> = restored.done.iter().map(PathBuf::as_path).collect();
-        let changed = store.changed(safety.commit, taken.id)?;
-        // Somebody was at work at the same moment.
-        let theirs = theirs_to_json(changed.iter().map(PathBuf::as_path).filter(|path| !done.contains(path)));
-        if let Some(object) = data.as_object_mut() {
-            object.insert("before".into(), Value::from(safety.commit.to_string()));
-            if theirs.as_array().is_some_and(|theirs| !theirs.is_empty()) {
-                object.insert("theirs".into(), theirs);
-            }
-        }
-        Ok(Applied { safety, restored, draft: Draft::new(Body::ramus(SNAPSHOT, data)), now: taken.id })
+        let (draft, now) = note_restored(store, &safety, what, &restored.done)?;
+        Ok(Applied { safety, restored, draft, now })
     }
 
     pub(crate) fn newest_snapshot(&self, session: &Session) -> Result<SnapshotEntry, EngineError> {
         let none = || EngineError::Invalid("the session has no snapshots".into());
         self.snapshots(session)?.into_iter().next().ok_or_else(none)
     }
+}
+
+/// Takes a snapshot of what was restored, and describes it: what differs and was not restored was changed by somebody else
+/// at the same moment.
+pub(crate) fn note_restored(
+    store: &mut Snapshots,
+    safety: &SnapshotEntry,
+    what: &str,
+    done: &[PathBuf],
+) -> Result<(Draft, SnapshotId), EngineError> {
+    let label = format!("Restored {what}");
+    let about = About { label: label.clone(), parents: vec![safety.commit] };
+    let taken = store.take_since(safety.commit, &about)?;
+    let mut data = describe(&taken, &label, Cause::Restored);
+    let done: HashSet<&Path> = done.iter().map(PathBuf::as_path).collect();
+    let changed = store.changed(safety.commit, taken.id)?;
+    let theirs = theirs_to_json(changed.iter().map(PathBuf::as_path).filter(|path| !done.contains(path)));
+    if let Some(object) = data.as_object_mut() {
+        object.insert("before".into(), Value::from(safety.commit.to_string()));
+        if theirs.as_array().is_some_and(|theirs| !theirs.is_empty()) {
+            object.insert("theirs".into(), theirs);
+        }
+    }
+    Ok((Draft::new(Body::ramus(SNAPSHOT, data)), taken.id))
 }
 
 /// Plans the way from what is there to a snapshot. Who changed what is not looked at yet.
@@ -143,7 +172,7 @@ pub(crate) fn towards(
 }
 
 /// Leaves out what is none of ours, and marks what somebody else changed.
-fn mind(plan: &mut Plan, touched: &Touched) {
+pub(crate) fn mind(plan: &mut Plan, touched: &Touched) {
     let is_theirs = |path: &Path| touched.theirs.contains(path);
     plan.steps.retain(|step| {
         // What somebody else made is theirs to remove.

@@ -3,23 +3,25 @@
 //! A revert undoes what ramus and its agents changed since an entry. Files that only somebody else changed stay as they are.
 //! The pointer that moves the leaf says all that is needed to take it back.
 
+mod along;
+mod mark;
+
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use ramus_model::json::Raw;
-use ramus_model::{Body, Draft, EntryId, Kind, Marker, Parent, Seq};
+use ramus_model::{Body, Draft, EntryId, Parent, Seq};
 use ramus_snapshot::{Action, Conflict, Plan, SnapshotId, Snapshots};
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 use crate::verb::branch::branch_target;
 use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, towards};
-use crate::verb::snapshot::look;
-use crate::workspace::{Blame, SNAPSHOT, Timeline, Touched, short};
+use crate::verb::snapshot::{SnapshotEntry, look};
+use crate::workspace::{Blame, Timeline, Touched, short};
+pub use mark::RevertMark;
 
 /// How much of a difference is kept beside a revert.
 const DIFF: usize = 1 << 14;
@@ -35,34 +37,6 @@ pub struct RevertReport {
     pub is_done: bool,
 }
 
-/// A revert that can be taken back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RevertMark {
-    /// The last message that counts.
-    pub message: String,
-    /// Always none: messages are kept whole.
-    pub part: Option<String>,
-    /// The files as they were then, if a snapshot tells.
-    pub snapshot: Option<String>,
-    /// What the revert changed, as a unified diff; the start of it when it is long.
-    pub diff: String,
-    /// When it happened.
-    pub time: String,
-    /// The files as they were before the revert, if it changed any.
-    pub safety_snapshot: Option<String>,
-}
-
-/// A revert that is in force, and how it is taken back.
-pub(crate) struct InForce {
-    pub(crate) mark: RevertMark,
-    /// The pointer.
-    pub(crate) pointer: Seq,
-    /// The leaf before it.
-    left: String,
-    /// The entry behind which it changed files; empty when it changed none.
-    since: String,
-}
-
 impl Engine {
     /// Goes back to an entry, which is kept: what came behind it is hidden, and what was changed since is undone.
     ///
@@ -74,39 +48,38 @@ impl Engine {
         options: &RestoreOptions,
     ) -> Result<RevertReport, EngineError> {
         let _lease = self.store.lease(session.location(), self.now())?;
+        self.end_travel(session)?;
         let id = branch_target(session, target)?;
         let end = session.notes_behind(target)?.last().map_or(target, |(seq, _)| *seq);
         let timeline = Timeline::of(session)?;
         let left = session.leaf();
         let earlier = session.revert_in_force()?;
-        let way = self.way_back(session, &timeline, end, options)?;
+        let way = self.way_back(session, &timeline, Some(end), options)?;
         let is_there = left.as_ref() == Some(&id) && way.plan.steps.is_empty();
         if options.dry_run || is_there {
             let files = RestoreReport { plan: way.plan, ..RestoreReport::default() };
             return Ok(RevertReport { files, leaf: id, is_done: false });
         }
-        let snapshot = timeline.state_at(end).map(short);
-        let mut done = self.carry_out(session, way, options.force, &format!("the files of {id}"))?;
-        let safety = done.files.safety.as_ref();
         // Going back twice and forward once leads to where it began.
         let (left, since, kept) = match earlier {
             Some(first) => (Some(first.left), first.since, first.mark.safety_snapshot),
             None => (left.map(|left| left.to_string()), String::new(), None),
         };
-        let since =
-            if since.is_empty() { safety.map(|safety| safety.entry.to_string()).unwrap_or_default() } else { since };
         let data = json!({
             "op": "revert", "client": self.client, "target": id.as_str(), "left": left, "since": since,
-            "snapshot": snapshot, "safety_snapshot": kept.or(safety.map(|safety| safety.id())), "diff": done.diff,
+            "snapshot": timeline.state_at(end).map(short), "safety_snapshot": kept,
         });
-        done.drafts.push(pointer(data, &id));
-        self.append(session, &done.drafts, &Cursor::Leaf)?;
+        let mut doing = Doing::several("revert", self, session);
+        let what = format!("the files of {id}");
+        let done = self.carry_out(session, way, (options.force, &what), Some(data), &mut doing)?;
+        self.record(session, &mut doing, done.drafts)?;
         Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
 
     /// Takes a revert back: files and leaf are as they were. It fails when something was said since.
     pub fn unrevert(&self, session: &mut Session, options: &RestoreOptions) -> Result<RevertReport, EngineError> {
         let _lease = self.store.lease(session.location(), self.now())?;
+        self.end_travel(session)?;
         let none = || {
             EngineError::Conflict("there is no revert to take back: none was made, or something was said since".into())
         };
@@ -114,7 +87,7 @@ impl Engine {
         let leaf = session.log().seq_of(&revert.left).ok_or_else(none)?;
         let id = branch_target(session, leaf)?;
         let way = match session.log().seq_of(&revert.since) {
-            Some(since) => self.way_back(session, &Timeline::of(session)?, since, options)?,
+            Some(since) => self.way_back(session, &Timeline::of(session)?, Some(since), options)?,
             // It changed no files.
             None => Way::default(),
         };
@@ -122,26 +95,28 @@ impl Engine {
             let files = RestoreReport { plan: way.plan, ..RestoreReport::default() };
             return Ok(RevertReport { files, leaf: id, is_done: false });
         }
-        let mut done = self.carry_out(session, way, options.force, "what a revert undid")?;
+        let mut doing = Doing::several("unrevert", self, session);
         let data = json!({"op": "unrevert", "client": self.client, "target": id.as_str()});
-        done.drafts.push(pointer(data, &id));
-        self.append(session, &done.drafts, &Cursor::Leaf)?;
+        let done = self.carry_out(session, way, (options.force, "what a revert undid"), Some(data), &mut doing)?;
+        self.record(session, &mut doing, done.drafts)?;
         Ok(RevertReport { files: done.files, leaf: id, is_done: true })
     }
 
     /// Plans to undo what ramus and its agents changed behind an entry.
-    fn way_back(
+    pub(crate) fn way_back(
         &self,
         session: &mut Session,
         timeline: &Timeline,
-        since: Seq,
+        since: Option<Seq>,
         options: &RestoreOptions,
     ) -> Result<Way, EngineError> {
-        let has_changed = timeline.moments.iter().any(|(seq, note)| *seq > since && !note.steps.is_empty());
+        let has_changed = timeline.moments.iter().any(|(seq, note)| Some(*seq) > since && !note.steps.is_empty());
         if !has_changed {
             return Ok(Way::default());
         }
         let mut store = self.snapshot_store(session)?;
+        let steps = timeline.moments.iter().filter(|(seq, _)| Some(*seq) > since).flat_map(|(_, note)| &note.steps);
+        check_here(session, &store, steps.flat_map(|(before, after)| [*before, *after]))?;
         let current = look(session, &mut store, "")?.id;
         let touched = timeline.touched(&store, since, current, Blame::Behind)?;
         let mut plan = undoing(&store, &touched, current)?;
@@ -150,35 +125,82 @@ impl Engine {
         Ok(Way { plan, store: Some(store) })
     }
 
-    fn carry_out(&self, session: &mut Session, way: Way, force: bool, what: &str) -> Result<Done, EngineError> {
+    /// Goes a way back, after what is there was kept. `leaf` is what the pointer says that moves the leaf then. Whoever is
+    /// interrupted after the first file leaves enough to end both.
+    pub(crate) fn carry_out(
+        &self,
+        session: &mut Session,
+        way: Way,
+        (force, what): (bool, &str),
+        leaf: Option<Value>,
+        doing: &mut Doing,
+    ) -> Result<Done, EngineError> {
         let Way { plan, store } = way;
         let Some(mut store) = store.filter(|_| !plan.steps.is_empty()) else {
-            return Ok(Done { files: RestoreReport { plan, ..RestoreReport::default() }, ..Done::default() });
+            let drafts = leaf.map(pointer).into_iter().collect::<Result<_, _>>()?;
+            return Ok(Done { files: RestoreReport { plan, ..RestoreReport::default() }, drafts });
         };
-        let Applied { safety, restored, draft, now } = self.apply(session, &mut store, &plan, force, what)?;
-        let diffs = store.diff(safety.commit, now, &[])?;
-        let mut diff: String = diffs.into_iter().map(|file| file.diff).collect();
-        if diff.len() > DIFF {
-            diff.truncate(diff.floor_char_boundary(DIFF));
-        }
-        Ok(Done { files: RestoreReport { plan, safety: Some(safety), restored }, drafts: vec![draft], diff })
+        let applied = self.apply(session, &mut store, (&plan, force), what, leaf.as_ref(), doing)?;
+        let Applied { safety, restored, draft, now } = applied;
+        let leaf = leaf.map(|data| completed(data, &store, &safety, now)).transpose()?;
+        let drafts = std::iter::once(Ok(draft)).chain(leaf.map(pointer)).collect::<Result<_, _>>()?;
+        let files = RestoreReport { plan, safety: Some(safety), restored, ..RestoreReport::default() };
+        Ok(Done { files, drafts })
     }
+}
+
+/// Adds to what a pointer says what is known only when files were restored.
+pub(crate) fn completed(
+    mut data: Value,
+    store: &Snapshots,
+    safety: &SnapshotEntry,
+    now: SnapshotId,
+) -> Result<Value, EngineError> {
+    let is_revert = data.get("op").and_then(Value::as_str) == Some("revert");
+    let Some(object) = data.as_object_mut().filter(|_| is_revert) else { return Ok(data) };
+    let mut diff: String = store.diff(safety.commit, now, &[])?.into_iter().map(|file| file.diff).collect();
+    if diff.len() > DIFF {
+        diff.truncate(diff.floor_char_boundary(DIFF));
+    }
+    object.insert("diff".into(), diff.into());
+    let mut fill = |name: &str, value: String| {
+        let is_empty = object.get(name).is_none_or(|old| old.is_null() || old.as_str() == Some(""));
+        is_empty.then(|| object.insert(name.to_owned(), value.into()));
+    };
+    fill("since", safety.entry.to_string());
+    fill("safety_snapshot", safety.id());
+    Ok(data)
 }
 
 /// A way back that was found.
 #[derive(Default)]
-struct Way {
-    plan: Plan,
+pub(crate) struct Way {
+    pub(crate) plan: Plan,
     store: Option<Snapshots>,
 }
 
 /// A way back that was gone.
-#[derive(Default)]
-struct Done {
-    files: RestoreReport,
-    /// What must be noted.
-    drafts: Vec<Draft>,
-    diff: String,
+pub(crate) struct Done {
+    pub(crate) files: RestoreReport,
+    /// What must be noted: what was restored, and where the leaf goes.
+    pub(crate) drafts: Vec<Draft>,
+}
+
+/// Files are known in the directory where they were: a session that was moved since has others.
+pub(crate) fn check_here(
+    session: &Session,
+    store: &Snapshots,
+    named: impl IntoIterator<Item = SnapshotId>,
+) -> Result<(), EngineError> {
+    match named.into_iter().find(|id| !store.has(*id)) {
+        None => Ok(()),
+        Some(missing) => Err(EngineError::Conflict(format!(
+            "snapshot {} is none of {}: the session worked in another directory then; move it back, or go to the entry \
+             with `ramus branch`, which leaves files alone",
+            short(missing),
+            session.cwd()
+        ))),
+    }
 }
 
 /// Every path goes back to what it was before ramus first touched it.
@@ -203,57 +225,9 @@ fn undoing(store: &Snapshots, touched: &Touched, current: SnapshotId) -> Result<
     Ok(plan)
 }
 
-fn pointer(data: serde_json::Value, target: &EntryId) -> Draft {
-    Draft::new(Body::ramus("leaf", data)).under(Parent::Entry(target.clone()))
-}
-
-impl Session {
-    /// Returns the revert that can be taken back.
-    pub fn revert_mark(&self) -> Result<Option<RevertMark>, EngineError> {
-        Ok(self.revert_in_force()?.map(|revert| revert.mark))
-    }
-
-    /// Finds the revert that is in force: nothing was said and the leaf was not moved since.
-    pub(crate) fn revert_in_force(&self) -> Result<Option<InForce>, EngineError> {
-        let log = self.log();
-        for seq in log.seqs().rev() {
-            let Some(record) = log.record(seq) else { break };
-            match (record.kind, record.marker) {
-                (Kind::Custom, Marker::Leaf) => {
-                    let line = self.line(seq)?;
-                    return Ok(Raw::parse(&line).and_then(|raw| InForce::read(raw, seq)));
-                }
-                // Snapshots may be taken while one looks around.
-                (Kind::Custom, Marker::None) if is_snapshot(&self.line(seq)?) => {}
-                _ if !record.is_visible() => {}
-                _ => break,
-            }
-        }
-        Ok(None)
-    }
-}
-
-fn is_snapshot(line: &[u8]) -> bool {
-    let custom = Raw::parse(line).and_then(|raw| raw.field("customType")).and_then(Raw::text);
-    custom.is_some_and(|custom| custom.strip_prefix("ramus.") == Some(SNAPSHOT))
-}
-
-impl InForce {
-    /// Reads a pointer; none when it is not that of a revert.
-    fn read(raw: Raw<'_>, pointer: Seq) -> Option<Self> {
-        let data = raw.field("data")?;
-        let text = |raw: Raw<'_>, name| raw.field(name).and_then(Raw::text).map(|text| text.into_owned());
-        if text(data, "op")? != "revert" {
-            return None;
-        }
-        let mark = RevertMark {
-            message: text(data, "target")?,
-            part: None,
-            snapshot: text(data, "snapshot"),
-            diff: text(data, "diff").unwrap_or_default(),
-            time: text(raw, "timestamp").unwrap_or_default(),
-            safety_snapshot: text(data, "safety_snapshot"),
-        };
-        Some(Self { mark, pointer, left: text(data, "left")?, since: text(data, "since").unwrap_or_default() })
-    }
+/// The entry that moves the leaf to its target.
+pub(crate) fn pointer(data: Value) -> Result<Draft, EngineError> {
+    let target = data.get("target").and_then(Value::as_str).map(EntryId::new);
+    let target = target.ok_or_else(|| EngineError::Corrupt("a pointer has no target".into()))?;
+    Ok(Draft::new(Body::ramus("leaf", data)).under(Parent::Entry(target)))
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
 use crate::verb::create::new_entry_id;
 use crate::verb::replace_segment::close_tail;
@@ -32,13 +33,14 @@ impl Engine {
             let log = session.log();
             let parent = log.record(entry).and_then(|record| record.parent()).map(|parent| session.entry_id(parent));
             let mut bytes = close_tail(session);
-            bytes.extend(body.to_line(&id, parent.as_ref(), &stored("timestamp").unwrap_or_default()));
+            let mut doing = Doing::several("rewrite_call", engine, session);
+            bytes.extend(doing.mark(body).to_line(&id, parent.as_ref(), &stored("timestamp").unwrap_or_default()));
             // The later version stands at the end of the log; the leaf stays where it is.
             let pointer = new_entry_id(|id| log.seq_of(id).is_some());
             let leaf = session.leaf();
             let target = leaf.as_ref().map(EntryId::as_str);
-            let data = json!({"op": "rewrite_call", "client": engine.client, "target": target});
-            bytes.extend(Body::ramus("leaf", data).to_line(&pointer, leaf.as_ref(), &engine.timestamp()));
+            let record = doing.mark(Body::ramus("leaf", json!({"target": target})));
+            bytes.extend(record.to_line(&pointer, leaf.as_ref(), &engine.timestamp()));
             Ok((bytes, ()))
         })
     }

@@ -6,15 +6,16 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use ramus_model::{Body, Draft, EntryId, Seq};
-use ramus_snapshot::{About, SnapshotId, Snapshots, Taken, Uncovered};
+use ramus_snapshot::{About, SnapshotError, SnapshotId, Snapshots, Taken, Uncovered};
+use ramus_store::Residence;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
-use crate::workspace::{Cause, Note, SNAPSHOT, Timeline, short};
+use crate::workspace::{Cause, Note, SNAPSHOT, Timeline, note_outsider, short};
 
 /// What a snapshot without a label is called.
 const UNNAMED: &str = "Workspace snapshot";
@@ -35,6 +36,8 @@ pub struct SnapshotEntry {
     pub label: String,
     /// How many files it holds.
     pub files: u64,
+    /// How much was in the directory and is not in it.
+    pub uncovered: u64,
     /// When it was taken, as the entry tells it.
     pub created: String,
     /// Why it was taken.
@@ -57,6 +60,8 @@ pub struct SnapshotTaken {
     pub snapshot: SnapshotEntry,
     /// What is in the directory and not in it.
     pub uncovered: Vec<Uncovered>,
+    /// Ignore files that were not heeded, or not every line of them.
+    pub unheeded: Vec<Uncovered>,
 }
 
 impl Engine {
@@ -68,7 +73,8 @@ impl Engine {
             return Err(EngineError::Invalid(format!("a label can have at most {LABEL} characters")));
         }
         let mut store = self.snapshot_store(session)?;
-        self.take_snapshot(session, &mut store, &label, Cause::Asked)
+        let mut doing = Doing::one("snapshot", self);
+        self.take_snapshot(session, &mut store, (&label, Cause::Asked), &mut doing)
     }
 
     /// Lists the snapshots of a session, newest first.
@@ -112,6 +118,7 @@ impl Engine {
         let cwd = Path::new(session.cwd());
         let root = Snapshots::root_of(cwd)?;
         let directory = home.join(key(&root));
+        session.note_outside(&directory)?;
         let mut store = Snapshots::open(&directory, &root, &self.apart)?;
         if let Some(restored) = store.recover()? {
             let files = restored.done.len();
@@ -125,20 +132,29 @@ impl Engine {
         &self,
         session: &mut Session,
         store: &mut Snapshots,
-        label: &str,
-        cause: Cause,
+        (label, cause): (&str, Cause),
+        doing: &mut Doing,
     ) -> Result<SnapshotTaken, EngineError> {
         let taken = match cause {
             Cause::Asked => store.take(&about(session, store, label)?)?,
             Cause::Turn | Cause::Safety | Cause::Restored => look(session, store, label)?,
         };
-        let draft = Draft::new(Body::ramus(SNAPSHOT, describe(&taken, label, cause)));
-        let appended = self.append(session, &[draft], &Cursor::Leaf)?;
+        let snapshot = self.note_snapshot(session, describe(&taken, label, cause), doing)?;
+        Ok(SnapshotTaken { snapshot, uncovered: taken.uncovered, unheeded: taken.unheeded })
+    }
+
+    /// Appends the entry of a snapshot.
+    pub(crate) fn note_snapshot(
+        &self,
+        session: &mut Session,
+        data: Value,
+        doing: &mut Doing,
+    ) -> Result<SnapshotEntry, EngineError> {
+        let draft = Draft::new(Body::ramus(SNAPSHOT, data));
+        let appended = self.record(session, doing, vec![draft])?;
         let missing = || EngineError::Invalid("nothing was written".into());
         let written = appended.entries.into_iter().next().ok_or_else(missing)?;
-        let note = Note::read(&session.line(written.seq)?).ok_or_else(missing)?;
-        let snapshot = SnapshotEntry::of(written.id, written.seq, note, true).ok_or_else(missing)?;
-        Ok(SnapshotTaken { snapshot, uncovered: taken.uncovered })
+        session.snapshot_at(written.seq)?.ok_or_else(missing)
     }
 }
 
@@ -165,6 +181,22 @@ pub(crate) fn describe(taken: &Taken, label: &str, cause: Cause) -> Value {
     })
 }
 
+impl Session {
+    /// Returns the snapshot that an entry of the path tells of.
+    pub(crate) fn snapshot_at(&self, seq: Seq) -> Result<Option<SnapshotEntry>, EngineError> {
+        let note = Note::read(&self.line(seq)?);
+        Ok(note.and_then(|note| SnapshotEntry::of(self.entry_id(seq), seq, note, true)))
+    }
+
+    /// Writes down where snapshots are named when that is not in the home: a log of another program.
+    pub(crate) fn note_outside(&self, vault: &Path) -> Result<(), SnapshotError> {
+        match &self.location().path {
+            Some(log) if self.residence() == Residence::InPlace => note_outsider(vault, log),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl SnapshotEntry {
     /// Makes one of what an entry says; none when it tells of no snapshot.
     fn of(entry: EntryId, seq: Seq, note: Note, is_on_path: bool) -> Option<Self> {
@@ -175,6 +207,7 @@ impl SnapshotEntry {
             cause: note.cause?,
             label: note.label,
             files: note.files,
+            uncovered: note.uncovered,
             created: note.timestamp,
             is_on_path,
         })

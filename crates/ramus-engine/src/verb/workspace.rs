@@ -4,22 +4,20 @@
 //! a note of its own.
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use ramus_model::{Body, Draft};
 use ramus_snapshot::Conflict;
-use ramus_store::StoreError;
 use serde_json::json;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::operation::Doing;
 use crate::session::Session;
-use crate::verb::append::Cursor;
 use crate::verb::restore::{RestoreReport, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
-use crate::workspace::{Cause, short};
+use crate::workspace::{Cause, io, make, short};
 
 /// The directories that every workspace has: their names, and what they are for.
 const STANDARD: [(&str, &str); 3] =
@@ -90,10 +88,11 @@ impl Engine {
             root.to_str().ok_or_else(|| EngineError::Invalid("the directory has a name that is not text".into()))?;
         self.move_to(session, text)?;
         let workspace = json!({"root": text, "mount": format!("/mnt/{id}"), "session": id});
-        let data = json!({"op": "workspace", "client": self.client, "set": {"workspace": workspace}});
-        self.append(session, &[Draft::new(Body::ramus("meta", data))], &Cursor::Leaf)?;
+        let mut doing = Doing::several("workspace", self, session);
+        let body = Body::ramus("meta", json!({"set": {"workspace": workspace}}));
+        self.record(session, &mut doing, vec![Draft::new(body)])?;
         let mut store = self.snapshot_store(session)?;
-        self.take_snapshot(session, &mut store, INITIAL, Cause::Asked)?;
+        self.take_snapshot(session, &mut store, (INITIAL, Cause::Asked), &mut doing)?;
         self.describe_workspace(session)
     }
 
@@ -145,15 +144,18 @@ impl Engine {
                 "only a workspace that was made for the session can be reset; `restore` puts files back elsewhere";
             return Err(EngineError::Invalid(reason.into()));
         }
+        self.end_travel(session)?;
         let mut store = self.snapshot_store(session)?;
         let current = look(session, &mut store, "")?.id;
         let plan = towards(&store, target.commit, current, &[])?;
         if dry_run || plan.steps.iter().all(|step| step.conflict == Some(Conflict::Forbidden)) {
             return Ok(RestoreReport { plan, ..RestoreReport::default() });
         }
-        let applied = self.apply(session, &mut store, &plan, true, &target.id())?;
-        self.append(session, &[applied.draft], &Cursor::Leaf)?;
-        Ok(RestoreReport { plan, safety: Some(applied.safety), restored: applied.restored })
+        let mut doing = Doing::several("workspace", self, session);
+        let applied = self.apply(session, &mut store, (&plan, true), &target.id(), None, &mut doing)?;
+        self.record(session, &mut doing, vec![applied.draft])?;
+        let (safety, restored) = (Some(applied.safety), applied.restored);
+        Ok(RestoreReport { plan, safety, restored, ..RestoreReport::default() })
     }
 
     /// Makes the standard directories of a session's workspace, if it has one and they are gone: a restore removes
@@ -166,39 +168,4 @@ impl Engine {
         }
         Ok(())
     }
-
-    /// Returns the workspace that this home made for a session.
-    fn owned_workspace(&self, session: &Session) -> Option<PathBuf> {
-        let noted = fs::read_to_string(self.workspace_note(session)?).ok()?;
-        Some(PathBuf::from(noted.trim_end_matches('\n'))).filter(|root| root.is_absolute() && root.is_dir())
-    }
-
-    fn note_workspace(&self, session: &Session, root: &Path) -> Result<(), EngineError> {
-        let none = || EngineError::Invalid("this home keeps no workspaces".into());
-        let path = self.workspace_note(session).ok_or_else(none)?;
-        let write = || {
-            path.parent().map_or(Ok(()), make)?;
-            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-            writeln!(file, "{}", root.display())?;
-            file.sync_all()
-        };
-        write().map_err(io("write", &path))
-    }
-
-    fn workspace_note(&self, session: &Session) -> Option<PathBuf> {
-        let home = self.snapshots.as_ref()?.parent()?;
-        let name: String =
-            session.location().id.as_str().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-        Some(home.join("workspaces").join(name))
-    }
-}
-
-fn make(path: &Path) -> std::io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-/// Adds what was tried to what the system said.
-fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> EngineError {
-    let path = path.to_owned();
-    move |source| EngineError::Store(StoreError::Io { action, path, source })
 }

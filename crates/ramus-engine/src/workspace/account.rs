@@ -40,7 +40,7 @@ impl Session {
             account.latest = account.latest.or(note.commit).or(note.latest);
             if note.name == Name::Turn {
                 account.summary = note.session;
-                account.git = GitState { commit: note.git.0, dirty: note.git.1 };
+                account.git = note.git;
                 account.without = note.without;
                 break;
             }

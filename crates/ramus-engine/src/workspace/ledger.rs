@@ -21,6 +21,16 @@ pub(crate) struct Ledger {
     steps: Mutex<Vec<Step>>,
 }
 
+/// The newest snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Newest {
+    pub(crate) id: SnapshotId,
+    /// How many files it holds.
+    pub(crate) files: u64,
+    /// How much is in the directory and not in it.
+    pub(crate) uncovered: u64,
+}
+
 /// What changed while calls ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
@@ -39,8 +49,7 @@ struct Taking {
     /// What is known to be there at the start, if something is.
     known: Option<SnapshotId>,
     open: Option<Snapshots>,
-    /// The newest snapshot, and how many files it holds.
-    last: Option<(SnapshotId, u64)>,
+    last: Option<Newest>,
     /// Calls that run: of which turn, and which.
     underway: Vec<(String, String)>,
     /// Those, and the ones that ended since the first of them began.
@@ -124,8 +133,8 @@ impl Ledger {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Returns the newest snapshot and how many files it holds.
-    pub(crate) fn last(&self) -> Option<(SnapshotId, u64)> {
+    /// Returns the newest snapshot.
+    pub(crate) fn last(&self) -> Option<Newest> {
         self.taking().last
     }
 
@@ -179,13 +188,13 @@ impl Taking {
                 self.open.insert(store)
             }
         };
-        let earlier = self.last.map(|(id, _)| id).or(self.known.filter(|id| store.has(*id)));
+        let earlier = self.last.map(|last| last.id).or(self.known.filter(|id| store.has(*id)));
         let about = About { label: label.to_owned(), parents: earlier.into_iter().collect() };
         let taken = match earlier {
             Some(earlier) => store.take_since(earlier, &about)?,
             None => store.take(&about)?,
         };
-        self.last = Some((taken.id, taken.files as u64));
+        self.last = Some(Newest { id: taken.id, files: taken.files as u64, uncovered: taken.uncovered.len() as u64 });
         Ok(taken.id)
     }
 
@@ -249,7 +258,7 @@ mod tests {
         assert_eq!(steps.iter().map(paths).collect::<Vec<_>>(), [vec!["one", "two"], vec!["four"]]);
         let calls = |step: &Step| step.by.iter().map(|(_, call)| call.clone()).collect::<Vec<_>>();
         assert_eq!(steps.iter().map(calls).collect::<Vec<_>>(), [vec!["one", "two"], vec!["four"]]);
-        assert_eq!(ledger.last().map(|(_, files)| files), Some(5));
+        assert_eq!(ledger.last().map(|last| last.files), Some(5));
         drop((ledger, other));
         assert_eq!(ledgers.of(&store, &root, &[], None).len(), 0, "nobody had it any more");
     }

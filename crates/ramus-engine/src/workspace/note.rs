@@ -10,6 +10,8 @@ use ramus_snapshot::{FileDiff, SnapshotId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::verb::info::GitState;
+
 /// The `customType` of entries about files, without our prefix.
 pub(crate) const SNAPSHOT: &str = "snapshot";
 pub(crate) const FILES: &str = "files";
@@ -92,6 +94,8 @@ pub(crate) struct Note {
     pub(crate) label: String,
     /// How many files the snapshot holds.
     pub(crate) files: u64,
+    /// How much is not in it.
+    pub(crate) uncovered: u64,
     /// What changed here.
     pub(crate) summary: Summary,
     /// What changed in all turns up to here.
@@ -101,7 +105,7 @@ pub(crate) struct Note {
     /// The newest snapshot when a turn ended, its own or an earlier one.
     pub(crate) latest: Option<SnapshotId>,
     /// The user's repository when a turn ended.
-    pub(crate) git: (Option<String>, Option<bool>),
+    pub(crate) git: GitState,
     /// Why a turn took no snapshots.
     pub(crate) without: Option<String>,
     pub(crate) timestamp: String,
@@ -144,7 +148,8 @@ impl Note {
             steps,
             cause,
             label: kept.and_then(|kept| text(kept, "label")).unwrap_or_default(),
-            files: kept.and_then(|kept| kept.field("files")).and_then(Raw::unsigned).unwrap_or_default(),
+            files: count(kept, "files"),
+            uncovered: count(kept, "uncovered"),
             summary: Summary::read(data.field("summary")),
             session: Summary::read(data.field("session")),
             changed: data
@@ -154,7 +159,10 @@ impl Note {
                 .filter_map(|path| Some(path.text()?.into_owned()))
                 .collect(),
             latest: id(data, "latest"),
-            git: (git.and_then(|git| text(git, "commit")), git.and_then(|git| git.field("dirty")).and_then(Raw::flag)),
+            git: GitState {
+                commit: git.and_then(|git| text(git, "commit")),
+                dirty: git.and_then(|git| git.field("dirty")).and_then(Raw::flag),
+            },
             without: text(data, "without_snapshots"),
             timestamp: text(raw, "timestamp").unwrap_or_default(),
         })
@@ -199,6 +207,10 @@ fn id(raw: Raw<'_>, name: &str) -> Option<SnapshotId> {
 
 fn commit(raw: Option<Raw<'_>>) -> Option<SnapshotId> {
     SnapshotId::parse(&raw?.text()?).ok()
+}
+
+fn count(raw: Option<Raw<'_>>, name: &str) -> u64 {
+    raw.and_then(|raw| raw.field(name)).and_then(Raw::unsigned).unwrap_or_default()
 }
 
 fn text(raw: Raw<'_>, name: &str) -> Option<String> {

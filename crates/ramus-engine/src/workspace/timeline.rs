@@ -58,13 +58,13 @@ impl Timeline {
     pub(crate) fn touched(
         &self,
         store: &Snapshots,
-        since: Seq,
+        since: Option<Seq>,
         current: SnapshotId,
         blame: Blame,
     ) -> Result<Touched, SnapshotError> {
         let mut touched = Touched::default();
         let mut state = if let Blame::Since(start) = blame { Some(start) } else { None };
-        for (_, note) in self.moments.iter().filter(|(seq, _)| *seq > since) {
+        for (_, note) in self.moments.iter().filter(|(seq, _)| Some(*seq) > since) {
             for (before, after) in &note.steps {
                 touched.blame(store, state, *before, blame)?;
                 for path in store.changed(*before, *after)? {

@@ -44,7 +44,7 @@ headers = { "x-title" = "ramus", "x-token" = { env = "TOKEN" } }
 [mcp.files]
 command = "files"
 args = ["--root", "."]
-env = { LEVEL = "1", SECRET = { env = "FILES_SECRET" } }
+env = { LEVEL = "s3cret", SECRET = { env = "FILES_SECRET" } }
 
 [mcp.docs]
 url = "https://docs.example/mcp"
@@ -78,7 +78,7 @@ fn every_table_is_read_and_the_order_of_rules_is_kept() {
     assert!(matches!(&tables.mcp["files"].reach, Reach::Program { args, .. } if args == &["--root", "."]));
     assert!(!tables.mcp["docs"].enabled && tables.mcp["files"].enabled);
     // What may be secret is in no message.
-    assert!(!format!("{settings:?}").contains("\"1\""), "{settings:?}");
+    assert!(!format!("{settings:?}").contains("s3cret"), "{settings:?}");
 }
 
 #[test]

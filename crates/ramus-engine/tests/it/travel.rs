@@ -279,3 +279,87 @@ fn what_a_log_says_is_no_proof_that_a_directory_may_be_reset() {
     let error = world.engine.reset_workspace(&mut world.session, &taken, false).unwrap_err();
     assert_eq!((error.kind(), world.read("mine.txt").as_deref()), (ErrorKind::Invalid, Some("mine")));
 }
+
+#[test]
+fn g12_every_branch_of_the_conversation_brings_its_own_files() {
+    let mut world = World::new();
+    world.put("mine.txt", Some("mine\n"));
+    world.turn("begin", &[&[("a.txt", Some("0\n"))]]);
+    let start = world.answers()[0];
+    let options = RestoreOptions::default();
+    world.turn("one way", &[&[("a.txt", Some("1\n")), ("one.txt", Some("1\n"))]]);
+    let (one, files) = (*world.answers().last().unwrap(), world.files());
+    let done = world.engine.branch_with_files(&mut world.session, start, &options).unwrap();
+    assert!(done.is_done && done.files.restored.kept.is_empty(), "{done:?}");
+    assert_eq!((world.read("a.txt").as_deref(), world.read("one.txt")), (Some("0\n"), None));
+    assert_eq!(world.session.log().leaf(), Some(start));
+    world.turn("another way", &[&[("a.txt", Some("2\n")), ("two.txt", Some("2\n"))]]);
+    let (two, others) = (*world.answers().last().unwrap(), world.files());
+    for _ in 0..2 {
+        world.engine.branch_with_files(&mut world.session, one, &options).unwrap();
+        assert_eq!(world.files(), files);
+        world.engine.branch_with_files(&mut world.session, two, &options).unwrap();
+        assert_eq!(world.files(), others);
+    }
+    // What a person changes goes nowhere.
+    world.put("mine.txt", Some("edited\n"));
+    world.put("two.txt", Some("edited too\n"));
+    let done = world.engine.branch_with_files(&mut world.session, one, &options).unwrap();
+    assert_eq!(done.files.restored.kept, ["mine.txt", "two.txt"].map(std::path::PathBuf::from));
+    assert_eq!(world.read("mine.txt").as_deref(), Some("edited\n"));
+    assert_eq!(world.read("two.txt").as_deref(), Some("edited too\n"));
+    assert_eq!(world.read("a.txt").as_deref(), Some("1\n"));
+    assert_eq!(world.session.log().leaf(), Some(one));
+    let again = world.engine.branch_with_files(&mut world.session, one, &options).unwrap();
+    assert!(!again.is_done, "it is there already");
+}
+
+#[test]
+fn a_session_that_was_moved_says_why_it_cannot_go_back() {
+    let mut world = World::new();
+    world.turn("first", &[&[("a.txt", Some("1\n"))]]);
+    world.turn("second", &[&[("a.txt", Some("2\n"))]]);
+    let (first, snapshot) = (world.answers()[0], world.snapshots()[1].clone());
+    let elsewhere = world.folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    world.engine.move_to(&mut world.session, elsewhere.to_str().unwrap()).unwrap();
+    let refused = [
+        world.engine.revert(&mut world.session, first, &FORCE).unwrap_err(),
+        world.engine.restore(&mut world.session, &snapshot, &FORCE).unwrap_err(),
+        world.engine.branch_with_files(&mut world.session, first, &FORCE).unwrap_err(),
+    ];
+    for error in refused {
+        assert_eq!(error.kind(), ErrorKind::Conflict);
+        assert!(error.to_string().contains("another directory"), "{error}");
+    }
+    assert_eq!(world.read("a.txt").as_deref(), Some("2\n"));
+    let project = world.project().display().to_string();
+    world.engine.move_to(&mut world.session, &project).unwrap();
+    world.revert(first);
+    assert_eq!(world.read("a.txt").as_deref(), Some("1\n"));
+}
+
+#[test]
+fn what_a_person_writes_while_a_call_runs_counts_as_the_calls_and_is_kept() {
+    let mut world = World::new();
+    world.put("notes.txt", Some("before\n"));
+    world.turn("first", &[]);
+    let start = world.answers()[0];
+    // Nobody can tell who wrote the notes: they changed between two looks around one call.
+    world.turn("second", &[&[("a.txt", Some("1\n")), ("notes.txt", Some("written by hand meanwhile\n"))]]);
+    let report = world.revert(start);
+    assert_eq!(world.read("notes.txt").as_deref(), Some("before\n"));
+    let safety = report.files.safety.unwrap();
+    let only = RestoreOptions { only: vec!["notes.txt".into()], ..RestoreOptions::default() };
+    world.restore(&safety.id(), &only);
+    assert_eq!(world.read("notes.txt").as_deref(), Some("written by hand meanwhile\n"));
+    assert!(world.read("a.txt").is_none());
+    let mut world = World::new();
+    world.put("notes.txt", Some("before\n"));
+    world.turn("first", &[]);
+    let start = world.answers()[0];
+    world.turn("second", &[&[("notes.txt", Some("written by hand meanwhile\n"))]]);
+    world.revert(start);
+    world.unrevert();
+    assert_eq!(world.read("notes.txt").as_deref(), Some("written by hand meanwhile\n"));
+}

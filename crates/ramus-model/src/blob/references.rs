@@ -33,6 +33,11 @@ impl References {
         self.tail.clear();
     }
 
+    /// Looks through the next chunk of a file; an empty one ends it.
+    pub fn feed_or_end(&mut self, chunk: &[u8]) {
+        if chunk.is_empty() { self.end() } else { self.feed(chunk) }
+    }
+
     /// Says whether a blob is referred to.
     pub fn contains(&self, hash: BlobHash) -> bool {
         self.found.contains(&hash)

@@ -20,7 +20,7 @@ use crate::kind::{Kind, Marker, Role};
 use crate::line::Splitter;
 
 /// Changes with the meaning of anything a sidecar holds; sidecars of another format are not read.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A log up to a byte, rows excluded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,8 +64,12 @@ struct SavedFacts {
     labels: Vec<(String, String)>,
     title: Option<(String, Option<i64>)>,
     meta: Map<String, Value>,
-    segments: Vec<(u32, String, Vec<String>, Vec<String>)>,
+    segments: Vec<SavedSegment>,
 }
+
+/// Where a segment is recorded, its replacement, and what was replaced, restored and hung elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct SavedSegment(u32, String, Vec<String>, Vec<String>, Vec<String>);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Superseded(u32, u32, Option<u32>, u8, u8, u8);
@@ -260,8 +264,8 @@ impl SavedFacts {
         let mut labels: Vec<_> = facts.labels.iter().map(|(id, label)| (id.to_string(), label.clone())).collect();
         labels.sort_unstable();
         let segment = |segment: &Segment| {
-            let Segment { replacement, replaced, reparented, seq } = segment;
-            (seq.number(), replacement.to_string(), texts(replaced), texts(reparented))
+            let Segment { replacement, replaced, restored, reparented, seq } = segment;
+            SavedSegment(seq.number(), replacement.to_string(), texts(replaced), texts(restored), texts(reparented))
         };
         Self {
             labels,
@@ -274,10 +278,11 @@ impl SavedFacts {
     fn restore(&self) -> Option<Facts> {
         let ids = |texts: &[String]| texts.iter().map(|text| EntryId::from(&**text)).collect();
         let mut segments = Vec::with_capacity(self.segments.len());
-        for (seq, replacement, replaced, reparented) in &self.segments {
+        for SavedSegment(seq, replacement, replaced, restored, reparented) in &self.segments {
             segments.push(Segment {
                 replacement: EntryId::from(&**replacement),
                 replaced: ids(replaced),
+                restored: ids(restored),
                 reparented: ids(reparented),
                 seq: Seq::new(*seq)?,
             });

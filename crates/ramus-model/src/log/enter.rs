@@ -6,7 +6,7 @@ use super::{Log, Place, Record, Status, ids};
 use crate::body;
 use crate::envelope::{Envelope, Name};
 use crate::finding::FindingKind;
-use crate::id::{Seq, derived_entry_id};
+use crate::id::{EntryId, Seq, derived_entry_id};
 use crate::json::Raw;
 use crate::kind::{Kind, Marker};
 
@@ -164,16 +164,16 @@ impl Log {
         }
     }
 
+    /// Hides what segments replaced, in their order: what one of them restores shows again.
     pub(super) fn hide_replaced(&mut self) {
-        let replaced: Vec<Seq> = self
-            .facts
-            .segments()
-            .iter()
-            .flat_map(|segment| &segment.replaced)
-            .filter_map(|id| self.seq_of(id.as_str()))
-            .collect();
-        for seq in replaced {
-            self.set_status(seq, Status::Replaced);
+        let mut changes: Vec<(Seq, Status)> = Vec::new();
+        for segment in self.facts.segments() {
+            let seqs = |ids: &[EntryId]| ids.iter().filter_map(|id| self.seq_of(id.as_str())).collect::<Vec<_>>();
+            changes.extend(seqs(&segment.replaced).into_iter().map(|seq| (seq, Status::Replaced)));
+            changes.extend(seqs(&segment.restored).into_iter().map(|seq| (seq, Status::Ordinary)));
+        }
+        for (seq, status) in changes {
+            self.set_status(seq, status);
         }
     }
 }

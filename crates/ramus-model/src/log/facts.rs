@@ -24,6 +24,8 @@ pub struct Segment {
     pub replacement: EntryId,
     /// The entries it replaces, from first to last.
     pub replaced: Vec<EntryId>,
+    /// Entries that were replaced before and count again.
+    pub restored: Vec<EntryId>,
     /// The entries outside that now hang from the replacement.
     pub reparented: Vec<EntryId>,
     /// Where it is recorded.
@@ -118,6 +120,7 @@ impl Facts {
         self.segments.push(Segment {
             replacement: EntryId::from(&*replacement),
             replaced: ids("replaced"),
+            restored: ids("restored"),
             reparented: ids("reparented"),
             seq,
         });

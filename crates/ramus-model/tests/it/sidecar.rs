@@ -140,7 +140,7 @@ fn what_does_not_fit_is_refused() {
     assert!(Log::new(Depth::Envelope).restored(&checkpoint, &rows[..rows.len() - ROW]).is_none());
     assert!(Log::new(Depth::Envelope).restored(&checkpoint, &[]).is_none());
     let text = String::from_utf8(checkpoint.to_bytes()).unwrap();
-    assert!(Checkpoint::read(text.replacen("\"format\":1", "\"format\":0", 1).as_bytes()).is_none());
+    assert!(Checkpoint::read(text.replacen("\"format\":2", "\"format\":0", 1).as_bytes()).is_none());
 }
 
 #[test]

@@ -8,7 +8,6 @@ use axum::http::StatusCode;
 use ramus_engine::{RestoreOptions, RevertReport, Session};
 use ramus_wire::files::{self as shape, Detail};
 use serde::Deserialize;
-use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::Owner;
@@ -41,8 +40,8 @@ pub(crate) async fn snapshots(
         let session = app.session(&owner, &id)?;
         let mut all = app.engine.snapshots(&session)?;
         all.retain(|one| one.is_on_path || !kept.lineage);
-        let all: Vec<Value> = all.iter().map(shape::snapshot).collect();
-        Ok(Answer::json(json!({"snapshots": all})))
+        let current = session.info()?.latest_snapshot;
+        Ok(Answer::object(shape::listed(&all, current.as_deref())))
     })
     .await
 }
@@ -146,10 +145,7 @@ pub(crate) async fn restore(
         let options = RestoreOptions { dry_run: restore.dry_run, force: restore.force, only: restore.paths };
         let report = app.engine.restore(&mut session, &target, &options)?;
         let position = app.finish(&mut session)?;
-        let mut answer = shape::restored(&report);
-        answer.insert("snapshot".into(), shape::snapshot(&target));
-        answer.insert("leaf".into(), json!(session.leaf().as_ref().map(|leaf| leaf.as_str())));
-        Ok(Answer::object(answer).at(position))
+        Ok(Answer::object(shape::restored_to(&report, &target, &session)).at(position))
     })
     .await
 }
@@ -219,9 +215,5 @@ pub(crate) async fn unrevert(
 
 fn reverted(app: &App, session: &mut Session, report: &RevertReport) -> Result<Answer, ApiError> {
     let position = app.finish(session)?;
-    let mut answer = shape::restored(&report.files);
-    answer.insert("applied".into(), report.is_done.into());
-    answer.insert("leaf".into(), report.leaf.as_str().into());
-    answer.insert("revert".into(), json!(session.revert_mark()?));
-    Ok(Answer::object(answer).at(position))
+    Ok(Answer::object(shape::reverted(report, session)?).at(position))
 }

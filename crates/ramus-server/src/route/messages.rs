@@ -54,7 +54,7 @@ pub(crate) async fn messages(
         let messages: Vec<Map<String, Value>> =
             page.messages.iter().map(|view| shape::message_of(&session, view)).collect();
         let answer = Answer::json(json!({
-            "session": shape::whole(&session, &info, &app.prices),
+            "session": shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?),
             "next_cursor": page.next_cursor,
             "messages": messages,
         }));

@@ -98,7 +98,7 @@ pub(crate) async fn list(
         if !app.access.is_user(&owner) {
             listing.unreadable.clear();
         }
-        Answer::of(&ListJson::of(&listing, &app.prices))
+        Answer::of(&ListJson::of(&listing, &app.prices, &app.engine.open_shares()?))
     })
     .await
 }
@@ -161,7 +161,7 @@ pub(crate) async fn show(
     app.work(move |app| {
         let session = app.session(&owner, &id)?;
         let info = app.engine.describe(&session, &app.directory)?;
-        let object = shape::whole(&session, &info, &app.prices);
+        let object = shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?);
         Ok(Answer::json(json!({"session": object})).at(session.log().len() as u64))
     })
     .await
@@ -223,7 +223,8 @@ pub(crate) async fn change(
         }
         let position = app.finish(&mut session)?;
         let info = engine.describe(&session, &app.directory)?;
-        Ok(Answer::json(json!({"session": shape::whole(&session, &info, &app.prices)})).at(position))
+        let object = shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?);
+        Ok(Answer::json(json!({"session": object})).at(position))
     })
     .await
 }

@@ -3,6 +3,7 @@
 //! A blob is complete and durable before it has its name, never takes a name that is taken, and is never written to
 //! again. Its content is checked whenever it is read.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -11,7 +12,7 @@ use ramus_model::{Blob, BlobHash};
 
 use super::JsonlStore;
 use super::gate::PATIENCE;
-use crate::blobs::{BlobHold, BlobStore, Collected, Collection};
+use crate::blobs::{BlobHold, BlobStore, Collected, Collection, Tally};
 use crate::error::StoreError;
 use crate::fs::{FileId, Hold, LockFile};
 
@@ -148,9 +149,22 @@ impl BlobStore for JsonlStore {
         self.hold_blobs(Hold::Shared)
     }
 
+    fn erase(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
+        let _alone = self.hold_blobs(Hold::Exclusive)?;
+        self.erase_blobs(hashes)
+    }
+
     fn collect(&self, collection: Collection) -> Result<Collected, StoreError> {
         let _alone = self.hold_blobs(Hold::Exclusive)?;
         self.collect_blobs(collection)
+    }
+
+    fn blob_size(&self, hash: BlobHash) -> Result<Option<u64>, StoreError> {
+        let path = self.blob_path(hash);
+        match self.fs.stat(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            result => Ok(Some(result.map_err(|error| StoreError::io("inspect", &path, error))?.size)),
+        }
     }
 }
 

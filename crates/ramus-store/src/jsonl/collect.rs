@@ -3,18 +3,18 @@
 //! Everything in the home that may hold a line is looked through, as bytes: sessions, drafts, the old files beside them,
 //! the quarantine, shared prefixes of forks. When any of it cannot be read, nothing is removed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use ramus_model::blob::References;
-use ramus_model::time;
+use ramus_model::{BlobHash, time};
 
 use super::JsonlStore;
 use super::blobs::hash_in_file_name;
 use super::make::is_unfinished;
-use crate::blobs::{Collected, Collection};
+use crate::blobs::{Collected, Collection, Tally};
 use crate::error::StoreError;
 use crate::fs::DirEntry;
 use crate::planted::{Bug, is_planted};
@@ -47,6 +47,29 @@ impl JsonlStore {
         Ok(collecting.done)
     }
 
+    /// Removes those of some blobs that nothing refers to, from the trash too.
+    pub(super) fn erase_blobs(&self, hashes: &BTreeSet<BlobHash>) -> Result<Tally, StoreError> {
+        let collection = Collection { now: SystemTime::UNIX_EPOCH, dry_run: false };
+        let references = References::default();
+        let mut collecting = Collecting { store: self, collection, references, done: Collected::default() };
+        collecting.mark()?;
+        let directory = self.blob_directory();
+        let trash = directory.join(".trash");
+        let mut places = vec![directory];
+        let days = self.entries(&trash)?.into_iter().filter(|entry| entry.is_dir);
+        places.extend(days.map(|entry| trash.join(entry.name)));
+        for hash in hashes.iter().filter(|hash| !collecting.references.contains(**hash)) {
+            for path in places.iter().map(|place| place.join(hash.to_string())) {
+                if let Some((size, _)) = collecting.size_and_age(&path)? {
+                    collecting.remove(&path)?;
+                    self.sync_dir_of(&path)?;
+                    collecting.done.removed.add(size);
+                }
+            }
+        }
+        Ok(collecting.done.removed)
+    }
+
     /// The directories whose files may hold lines, and which of their subdirectories.
     fn places_of_lines(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut places = Vec::new();
@@ -69,19 +92,22 @@ impl JsonlStore {
         }
         Ok(files)
     }
-}
 
-impl Collecting<'_> {
-    /// Finds every reference. Files that move meanwhile are looked for again: a draft may be published, a session moved.
-    fn mark(&mut self) -> Result<(), StoreError> {
+    /// Reads every file that may hold a line but some, an empty chunk behind each. Files that move meanwhile are looked for again: a
+    /// draft may be published, a session moved.
+    pub(super) fn read_everything(
+        &self,
+        is_left_out: &dyn Fn(&Path) -> bool,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), StoreError> {
         let mut seen = BTreeMap::new();
         for _ in 0..ROUNDS {
-            let files = self.store.files_with_lines()?;
+            let files = self.files_with_lines()?;
             let mut is_new = false;
             for path in files.keys() {
-                if !seen.contains_key(path) {
+                if !seen.contains_key(path) && !is_left_out(path) {
                     is_new = true;
-                    self.look_through(path)?;
+                    self.read_one(path, take)?;
                 }
             }
             if !is_new {
@@ -89,13 +115,12 @@ impl Collecting<'_> {
             }
             seen = files;
         }
-        Err(StoreError::Unmarked { path: self.store.root.clone(), source: io::ErrorKind::ResourceBusy.into() })
+        Err(StoreError::Unmarked { path: self.root.clone(), source: io::ErrorKind::ResourceBusy.into() })
     }
 
-    fn look_through(&mut self, path: &Path) -> Result<(), StoreError> {
-        let references = &mut self.references;
-        let read = self.store.read_file(path, 0, &mut |chunk| references.feed(chunk));
-        references.end();
+    fn read_one(&self, path: &Path, take: &mut dyn FnMut(&[u8])) -> Result<(), StoreError> {
+        let read = self.read_file(path, 0, &mut |chunk| take(chunk));
+        take(&[]);
         match read {
             // It went elsewhere and is found there, or was deleted.
             Ok(_) | Err(StoreError::NotFound { .. }) => Ok(()),
@@ -104,6 +129,14 @@ impl Collecting<'_> {
             }
             Err(error) => Err(error),
         }
+    }
+}
+
+impl Collecting<'_> {
+    /// Finds every reference.
+    fn mark(&mut self) -> Result<(), StoreError> {
+        let references = &mut self.references;
+        self.store.read_everything(&|_| false, &mut |chunk| references.feed_or_end(chunk))
     }
 
     /// Puts what nothing refers to in the trash.

@@ -2,10 +2,11 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::JsonlStore;
 use crate::error::StoreError;
-use crate::store::Removed;
+use crate::store::{Location, Removed};
 
 impl JsonlStore {
     /// Removes a file and its backups; with `dry_run` only says which and how large they are.
@@ -21,6 +22,41 @@ impl JsonlStore {
                 self.fs.remove(file).map_err(|error| StoreError::io("remove", file, error))?;
             }
             self.sync_dir_of(path)?;
+        }
+        Ok(removed)
+    }
+
+    /// Removes the old files beside a log, and damage of it in the quarantine.
+    pub(super) fn delete_copies(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
+        let mut removed = self.delete_damage(at, dry_run)?;
+        let backups = at.path.as_ref().map(|path| self.backups_of(path)).transpose()?.unwrap_or_default();
+        for file in backups {
+            removed.bytes += self.size_of(&file)?;
+            if !dry_run {
+                self.fs.remove(&file).map_err(|error| StoreError::io("remove", &file, error))?;
+                self.sync_dir_of(&file)?;
+            }
+            removed.files.push(file);
+        }
+        Ok(removed)
+    }
+
+    /// Removes what has been in the quarantine since before a moment.
+    pub(super) fn delete_old_damage(&self, before: SystemTime, dry_run: bool) -> Result<Removed, StoreError> {
+        let quarantine = self.root.join("quarantine");
+        let mut removed = Removed::default();
+        for entry in self.entries(&quarantine)?.into_iter().filter(|entry| entry.is_file) {
+            let path = quarantine.join(entry.name);
+            let stat = self.fs.stat(&path).map_err(|error| StoreError::io("inspect", &path, error))?;
+            if stat.changed >= before {
+                continue;
+            }
+            if !dry_run {
+                self.fs.remove(&path).map_err(|error| StoreError::io("remove", &path, error))?;
+                self.sync_dir_of(&path)?;
+            }
+            removed.bytes += stat.size;
+            removed.files.push(path);
         }
         Ok(removed)
     }

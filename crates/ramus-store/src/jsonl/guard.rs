@@ -9,8 +9,19 @@ use super::JsonlStore;
 use crate::error::StoreError;
 
 /// What a home is made of, beside the sessions.
-const DIRECTORIES: [&str; 9] =
-    ["drafts", "sessions", "locks", "bases", "blobs", "index", "journals", "quarantine", "terminal-sessions"];
+const DIRECTORIES: [&str; 11] = [
+    "drafts",
+    "sessions",
+    "locks",
+    "bases",
+    "blobs",
+    "imported",
+    "imports",
+    "index",
+    "journals",
+    "quarantine",
+    "terminal-sessions",
+];
 
 const FOREIGN: &str = "it belongs to another user";
 const NO_DIRECTORY: &str = "it is a link or a file where a directory of this home should be";

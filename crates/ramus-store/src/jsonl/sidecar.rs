@@ -12,7 +12,7 @@ use super::{JsonlStore, lock_name};
 use crate::error::StoreError;
 use crate::fs::{Access, FileHandle};
 use crate::sidecar::{SavedCheckpoint, SidecarUpdate, Sidecars, Subject};
-use crate::store::{Location, LogStore as _, Residence};
+use crate::store::{Location, LogStore as _, Removed, Residence};
 
 /// The length of the checksum in front of a checkpoint: eight hex digits and a newline.
 const SEAL: usize = 9;
@@ -138,6 +138,24 @@ impl Sidecars for JsonlStore {
 }
 
 impl JsonlStore {
+    /// Removes what is derived from a log that is deleted; with `dry_run` only says so.
+    pub(super) fn delete_sidecar(&self, at: &Location, dry_run: bool) -> Result<Removed, StoreError> {
+        let Some((rows, checkpoint)) = self.sidecar_of(at) else { return Ok(Removed::default()) };
+        if self.checkpoint(at).is_some_and(|present| present.subject == Subject::Elsewhere) {
+            return Ok(Removed::default());
+        }
+        let mut removed = Removed::default();
+        for path in [&rows, &checkpoint] {
+            if let Ok(stat) = self.fs.stat(path) {
+                removed.take_in(Removed { files: vec![path.clone()], bytes: stat.size });
+            }
+        }
+        if !dry_run {
+            self.discard_files(&rows, &checkpoint)?;
+        }
+        Ok(removed)
+    }
+
     fn discard_files(&self, rows: &Path, checkpoint: &Path) -> Result<(), StoreError> {
         // The checkpoint first: without it the rows mean nothing.
         for path in [checkpoint, rows] {

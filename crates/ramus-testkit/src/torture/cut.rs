@@ -47,24 +47,35 @@ pub enum Scene {
     Making(PathBuf),
 }
 
+/// Cuts the power again and again, on a new disk now and then. Inner errors of a cut are violations, outer ones are trouble
+/// with the machinery.
+pub(super) fn series(
+    cuts: u64,
+    per_disk: u64,
+    seed: u64,
+    mut cut: impl FnMut(&mut Disk, &mut Random) -> Result<Result<Run>>,
+) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let mut random = Random::new(seed);
+    while tally.runs < cuts {
+        let mut disk = Disk::new()?;
+        disk.mount()?;
+        for _ in 0..per_disk.min(cuts - tally.runs) {
+            let number = tally.runs;
+            let run = cut(&mut disk, &mut random)?;
+            tally.count(run, || format!("seed {seed}, cut {number}"));
+        }
+    }
+    Ok(tally)
+}
+
 impl Cuts {
     /// Runs the series. While sessions are made, it is they that are acknowledged.
     pub fn run(&self) -> Result<Tally> {
-        let mut tally = Tally::default();
-        let mut random = Random::new(self.seed);
-        while tally.runs < self.cuts {
-            let mut disk = Disk::new()?;
-            disk.mount()?;
-            for _ in 0..CUTS_PER_DISK.min(self.cuts - tally.runs) {
-                let number = tally.runs;
-                let run = match &self.scene {
-                    Scene::Appending(program) => self.cut_appending(program, &mut disk, &mut random)?,
-                    Scene::Making(ramus) => self.cut_making(ramus, &mut disk, &mut random)?,
-                };
-                tally.count(run, || format!("seed {}, cut {number}", self.seed));
-            }
-        }
-        Ok(tally)
+        series(self.cuts, CUTS_PER_DISK, self.seed, |disk, random| match &self.scene {
+            Scene::Appending(program) => self.cut_appending(program, disk, random),
+            Scene::Making(ramus) => self.cut_making(ramus, disk, random),
+        })
     }
 
     /// Inner errors are violations, outer ones are trouble with the machinery.

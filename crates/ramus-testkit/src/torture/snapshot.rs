@@ -6,6 +6,7 @@
 //! be read and is one of the two states, git finds nothing wrong with the store, and whatever somebody else wrote is
 //! where it was written or in a snapshot.
 
+pub mod cut;
 mod judge;
 pub mod scene;
 pub mod tour;
@@ -128,6 +129,21 @@ impl Worker {
         let ended = self.child.try_wait()?;
         ensure!(ended.is_none(), "the child ended by itself: {}", self.complaint());
         self.child.kill().context("cannot kill the child")?;
+        self.child.wait()?;
+        self.heard.extend(self.lines.iter());
+        Ok(std::mem::take(&mut self.heard))
+    }
+
+    /// Returns what it has said so far.
+    fn so_far(&mut self) -> Vec<Value> {
+        self.heard.extend(self.lines.try_iter());
+        std::mem::take(&mut self.heard)
+    }
+
+    /// Ends it, whatever became of it, and returns what else it said.
+    fn stop(mut self) -> Result<Vec<Value>> {
+        // It may have met the error itself by now.
+        let _ = self.child.kill();
         self.child.wait()?;
         self.heard.extend(self.lines.iter());
         Ok(std::mem::take(&mut self.heard))

@@ -1,33 +1,12 @@
 //! `todo`: the list of what is to be done. The list is the result of the last call on the path, so a branch has its own.
 
 use ramus_model::request::ToolDefinition;
-use serde::{Deserialize, Serialize};
+use ramus_model::todo::{Task, checked};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Effect, Plan, Refusal, Tool, about, arguments, define};
 use crate::outcome::Outcome;
-
-/// How far a task is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Not begun.
-    Pending,
-    /// Being done.
-    InProgress,
-    /// Done.
-    Completed,
-}
-
-/// Something to be done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Task {
-    /// What.
-    pub text: String,
-    /// How far it is.
-    pub status: Status,
-}
 
 /// Keeps the list.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,7 +24,10 @@ impl Tool for Todo {
             "type": "object",
             "properties": {
                 "text": {"type": "string"},
-                "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]},
+                "status": {"type": "string", "enum": ["pending", "in_progress", "completed", "cancelled"]},
+                "id": {"type": "string", "description": "A name; a number is given when there is none"},
+                "blocked_by": {"type": "array", "items": {"type": "string"}, "description": "What must be over first"},
+                "parent": {"type": "string", "description": "The task it is a part of"},
             },
             "required": ["text", "status"],
             "additionalProperties": false,
@@ -61,8 +43,9 @@ impl Tool for Todo {
 
     fn plan(&self, value: &Value) -> Result<Plan, Refusal> {
         let Arguments { tasks } = arguments(value)?;
+        let tasks = checked(tasks).map_err(|error| Refusal::Arguments(error.to_string()))?;
         Ok(Plan::blocking(about("todo", "list", value), Effect::Looks, move |_| {
-            let open = tasks.iter().filter(|task| task.status != Status::Completed).count();
+            let open = tasks.iter().filter(|task| !task.status.is_over()).count();
             let text = format!("{} tasks, {open} open.", tasks.len());
             Outcome::text(text).with_details(json!({"tasks": tasks}))
         }))

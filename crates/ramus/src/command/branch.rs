@@ -1,20 +1,24 @@
 //! `branch`: goes on from another entry.
 
 use clap::Args;
+use ramus_engine::RestoreOptions;
 use ramus_model::EntryId;
 use serde_json::json;
 
+use super::revert;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::{Text, json, style};
 
 const EXAMPLES: &str = "\
 The leaf moves to the entry, and what comes next hangs from there. What was said after it stays a branch; go back to it \
-the same way. Nothing is lost.
+the same way. Nothing is lost. With --files, the files of the session's directory become what they were on that branch; \
+what the branch that is left has is kept in a snapshot and comes back with it, and what you changed yourself stays.
 
 Examples:
   ramus branch last@-                               before the last message
   ramus branch 0190@start                           to the entry labelled start
+  ramus branch 0190@start --files --dry-run
   ramus branch 0190@a1b2 --summary \"The regex approach was too slow\"";
 
 /// Go on from another entry of the session
@@ -27,11 +31,25 @@ pub(crate) struct Branch {
     /// Leave a summary of the branch that is left; the model is told
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     summary: Option<String>,
+    /// Bring the files of that branch along
+    #[arg(long, conflicts_with = "summary")]
+    files: bool,
+    /// Say what would happen to files, and do nothing
+    #[arg(long, requires = "files")]
+    dry_run: bool,
+    /// Overwrite files that you changed
+    #[arg(long, requires = "files")]
+    force: bool,
 }
 
 impl Branch {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let (mut session, entry) = invocation.entry(&self.entry)?;
+        if self.files {
+            let options = RestoreOptions { dry_run: self.dry_run, force: self.force, ..RestoreOptions::default() };
+            let report = invocation.engine.branch_with_files(&mut session, entry, &options)?;
+            return revert::print(invocation, &mut session, &report, &options, "the leaf is now");
+        }
         let leaf = match &self.summary {
             None => invocation.engine.branch(&mut session, entry)?,
             Some(summary) => invocation.engine.branch_with_summary(&mut session, Some(entry), summary)?,

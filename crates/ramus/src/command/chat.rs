@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use clap::{Args, Parser as _};
 use ramus_catalogue::HistoryQuery;
-use ramus_engine::{NewSession, Session};
+use ramus_engine::{Boot, NewSession, Session};
 
 use super::run::drive::Driver;
 use super::run::equipment::{Kept, equip};
@@ -138,8 +138,10 @@ impl Talk {
                 self.options.agent = Some(agent.name);
                 self.remark(invocation, &format!("{name} answers from here on"))?;
             }
-            Slash::Undo => self.undo(invocation)?,
-            Slash::Redo => self.command(invocation, |name| vec!["unrevert".into(), name])?,
+            Slash::Undo => self.command(invocation, |name| vec!["undo".into(), name])?,
+            Slash::Redo => self.command(invocation, |name| vec!["redo".into(), name])?,
+            Slash::Clear => self.command(invocation, |name| vec!["clear".into(), name])?,
+            Slash::Todo => self.command(invocation, |name| vec!["todo".into(), name])?,
             Slash::Revert(entry) => {
                 self.command(invocation, |name| vec!["revert".into(), format!("{name}@{entry}")])?;
             }
@@ -211,28 +213,10 @@ impl Talk {
             return invocation.session(name);
         }
         let cwd = invocation.cwd.clone();
-        let session = invocation.engine.create(NewSession { cwd, ..NewSession::default() })?;
+        let mut session = invocation.engine.create(NewSession { cwd, ..NewSession::default() })?;
+        invocation.engine.boot(&mut session, &Boot::default())?;
         self.name = Some(name_of(&session));
         Ok(session)
-    }
-
-    /// Goes back before what was said last. The files go back too, when there is somewhere to go back to.
-    fn undo(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<()> {
-        let nothing = || Refusal::usage("nothing was said yet").hint("say something first");
-        let mut session = invocation.session(self.name.as_deref().ok_or_else(nothing)?)?;
-        let said = last_said(&session)?;
-        match session.before(said) {
-            Some(before) => {
-                let entry = session.entry_id(before).to_string();
-                drop(session);
-                self.command(invocation, |name| vec!["revert".into(), format!("{name}@{entry}")])
-            }
-            // Nothing comes before the first words, so only the leaf goes.
-            None => {
-                invocation.engine.rewind_before(&mut session, said)?;
-                self.remark(invocation, "back before what you said last; it stays as a branch")
-            }
-        }
     }
 
     /// Runs another command of this program on the session.

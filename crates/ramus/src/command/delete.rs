@@ -9,9 +9,11 @@ use crate::render::{Text, quantity, style};
 
 const EXAMPLES: &str = "\
 Only sessions of the home can be deleted. What sessions that were forked from it show of it is kept for them, and goes \
-with the last of them; everything else is gone, except that what was asked in it stays in the prompt history unless \
---history is given; that forgets prompts of the same text and directory, also when they were asked elsewhere. Sessions that it spawned stay unless --cascade is given. On a terminal \
-you are asked; everywhere else --yes is needed.
+with the last of them; everything else is gone: its files, the pictures and snapshots that only it names, and the \
+workspace that was made for it. Nothing in a directory of yours is touched. What was asked in it stays in the prompt \
+history unless --history is given; that forgets prompts of the same text and directory, also when they were asked \
+elsewhere. Sessions that it spawned stay unless --cascade is given. On a terminal you are asked; everywhere else --yes is \
+needed.
 
 Examples:
   ramus delete 0190 --dry-run
@@ -81,11 +83,30 @@ impl Delete {
             let prompts = quantity::count(forgotten, "prompt", "prompts");
             text.plain(&format!("{} {prompts}", if self.dry_run { "would forget" } else { "forgot" })).end();
         }
-        if deleted.blobs > 0 {
-            let count = usize::try_from(deleted.blobs).unwrap_or(usize::MAX);
-            let blobs =
-                quantity::count(count, "blob that only it refers to stays", "blobs that only it refers to stay");
-            text.plain(&format!("{blobs} until `ramus gc`")).end();
+        for workspace in &deleted.workspaces {
+            let path = workspace.path.display().to_string();
+            match workspace.kept_for.len() {
+                0 => text.plain(&format!("{verb} its workspace {path}")),
+                count => {
+                    let others = quantity::count(count, "session works in", "sessions work in");
+                    text.plain(&format!("{others} its workspace {path}, which stays"))
+                }
+            };
+            text.end();
+        }
+        for (number, one, many) in [
+            (deleted.blobs, "blob that only it referred to", "blobs that only it referred to"),
+            (deleted.snapshots, "snapshot that only it named", "snapshots that only it named"),
+        ] {
+            if number > 0 {
+                let count = quantity::count(usize::try_from(number).unwrap_or(usize::MAX), one, many);
+                text.plain(&format!("{verb} {count}")).end();
+            }
+        }
+        if deleted.snapshots_left > 0 {
+            let count = usize::try_from(deleted.snapshots_left).unwrap_or(usize::MAX);
+            let left = quantity::count(count, "snapshot stays", "snapshots stay");
+            text.plain(&format!("{left} until `ramus gc`: their directory is in use")).end();
         }
         if !deleted.children.is_empty() {
             let (one, many) = match self.children() {

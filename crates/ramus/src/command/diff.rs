@@ -58,7 +58,9 @@ impl Diff {
             if self.stat { stat(&mut text, diff) } else { patch(&mut text, diff) }
         }
         let files = quantity::count(diffs.len(), "file", "files");
-        text.styled(style::DIM, &format!("{files} changed, {additions} lines added, {deletions} removed")).end();
+        let added = quantity::count(usize::try_from(additions).unwrap_or(usize::MAX), "line", "lines");
+        let removed = quantity::grouped(deletions);
+        text.styled(style::DIM, &format!("{files} changed, {added} added, {removed} removed")).end();
         invocation.screen.text(&text)?;
         Ok(Exit::Done)
     }

@@ -7,7 +7,7 @@ use ramus_wire::health;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, quantity, recovery, style};
+use crate::render::{Text, disk, quantity, recovery, style};
 
 const EXAMPLES: &str = "\
 Without --repair no session is changed. With it, every byte that is taken out of a file is kept in the quarantine of the \
@@ -15,7 +15,7 @@ home, and a file that is replaced is kept beside the new one as .corrupt-HASH. E
 be repaired without guessing (duplicate ids, missing parents, circles, text that is not UTF-8) is reported and left.
 
 Exit code 0: nothing is wrong, or not any more. Exit code 5: something is damaged; what can be read is still shown by all \
-commands.
+commands. For all sessions together, what the home takes on disk is told too.
 
 Examples:
   ramus doctor last
@@ -68,11 +68,17 @@ impl Doctor {
         let treatment = if self.repair { Treatment::Repair } else { Treatment::LookOnly };
         let examined = invocation.engine.doctor_all(treatment)?;
         let leftovers = invocation.engine.leftovers()?;
+        let report = invocation.engine.disk()?;
         let worst = examined.iter().map(status).max().unwrap_or(RecoveryStatus::Clean);
         if invocation.screen.wants_json() {
-            invocation.screen.json(health::many(&examined, &leftovers, worst))?;
+            let mut answer = health::many(&examined, &leftovers, worst);
+            answer.insert("disk".into(), ramus_wire::disk::report(&report));
+            invocation.screen.json(answer)?;
         } else {
-            tell_all(invocation, &examined, &leftovers)?;
+            invocation.screen.text(&tell_all(&examined, &leftovers))?;
+            let mut text = Text::new();
+            disk::tell(&mut text, &report);
+            invocation.screen.note(&text)?;
         }
         Ok(worst)
     }
@@ -82,7 +88,7 @@ fn status(examined: &Examined) -> RecoveryStatus {
     examined.outcome.as_ref().map_or(RecoveryStatus::Unreadable, |report| report.status)
 }
 
-fn tell_all(invocation: &mut Invocation<'_>, examined: &[Examined], leftovers: &[Leftover]) -> anyhow::Result<()> {
+fn tell_all(examined: &[Examined], leftovers: &[Leftover]) -> Text {
     let mut text = Text::new();
     for examined in examined {
         match &examined.outcome {
@@ -108,5 +114,5 @@ fn tell_all(invocation: &mut Invocation<'_>, examined: &[Examined], leftovers: &
             text.styled(style::DIM, &said).styled(style::DIM, &first.path.display().to_string()).end();
         }
     }
-    invocation.screen.text(&text)
+    text
 }

@@ -1,75 +1,208 @@
-//! `export`: a session as a file for other programs.
+//! `export`: a session as a file, for other programs, for another home, or to read.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use ramus_engine::{Include, Session, TranscriptScope, redact};
+use ramus_publish::{html, markdown};
 use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
 use crate::file::{self, Access};
 use crate::invocation::Invocation;
+use crate::redaction;
 use crate::render::{Text, json, quantity};
 
-/// The formats of this version.
-const FORMATS: [&str; 2] = ["pi", "omp"];
-
 const EXAMPLES: &str = "\
-`pi` and `omp` write one version 3 file that stands on its own: entries keep their bytes, and a fork brings along what it \
-shares with its origin. Pictures that are kept beside the session are put into their entries. This version has no other formats.
+`json` is a bundle that loses nothing and that `ramus import` reads: entries keep their bytes and ids, and what is kept beside \
+the session comes along. `html` is one page that needs nothing else, with every branch. `md` is the path to the leaf; --all \
+adds the other branches as sections. `pi` and `omp` write one version 3 file that stands on its own, with pictures in their \
+entries. A fork brings along what it shares with its origin.
+
+An export is for you: nothing is left out, unless --redact takes secrets, user names and home directories out of `html` and \
+`md`. For others there is `ramus share`.
 
 Examples:
-  ramus export last --to pi -o session.jsonl
-  ramus export 0190 --to omp > session.jsonl";
+  ramus export last > session.json
+  ramus export last --to html -o session.html
+  ramus export 0190@plan --to md --redact
+  ramus export last --to pi -o session.jsonl";
 
-/// Write a session as a file for other programs
+/// What a session can become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Bundle,
+    Html,
+    Markdown,
+    VersionThree,
+}
+
+/// Write a session as a file
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Export {
-    /// The session
+    /// The session; for html and md, the entry that the path ends with
+    #[arg(value_name = "SESSION[@ENTRY]")]
     session: String,
-    /// The format: pi or omp
-    #[arg(long, value_name = "FORMAT", default_value = "json", hide_default_value = true)]
+    /// The format: json, html, md, pi or omp
+    #[arg(long, value_name = "FORMAT", default_value = "json")]
     to: String,
     /// Where to write it; `-` is stdout
     #[arg(long, short, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
+    /// Write every branch (md; html has them anyway)
+    #[arg(long)]
+    all: bool,
+    /// Write the sessions that it spawned too, and theirs (json)
+    #[arg(long)]
+    with_children: bool,
+    /// Take secrets, user names and home directories out (html, md)
+    #[arg(long)]
+    redact: bool,
 }
 
 impl Export {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        if !FORMATS.contains(&self.to.as_str()) {
-            let message = format!("this version cannot export to {:?}", self.to);
-            return Err(Refusal::unavailable(message).hint("there are --to pi and --to omp").into());
+        let format = match self.to.as_str() {
+            "json" => Format::Bundle,
+            "html" => Format::Html,
+            "md" | "markdown" => Format::Markdown,
+            "pi" | "omp" => Format::VersionThree,
+            _ => {
+                let message = format!("this version cannot export to {:?}", self.to);
+                return Err(Refusal::unavailable(message).hint("there are json, html, md, pi and omp").into());
+            }
+        };
+        self.check_flags(format)?;
+        let is_reading = matches!(format, Format::Html | Format::Markdown);
+        let (mut session, entry) = if is_reading {
+            invocation.session_and_entry(&self.session)?
+        } else {
+            (invocation.session(&self.session)?, None)
+        };
+        let path = session.location().path.clone();
+        if path.as_deref().is_some_and(|path| is_same_file(path, &self.output)) {
+            return Err(Refusal::invalid("the session lives in that file; export it to another one").into());
         }
-        let session = invocation.session(&self.session)?;
-        let bytes = invocation.engine.export(&session)?;
         invocation.mention_damage(session.log(), &self.session)?;
-        invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
-        if self.output == Path::new("-") {
+        let id = session.id().to_string();
+        let bytes = match format {
+            Format::Bundle => return self.bundle(invocation, session),
+            Format::VersionThree => {
+                let bytes = invocation.engine.export(&session)?;
+                invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
+                bytes
+            }
+            Format::Html | Format::Markdown => {
+                let text = self.reading(invocation, &mut session, entry, format)?;
+                invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
+                text.into_bytes()
+            }
+        };
+        if self.is_stdout() {
             invocation.screen.data(&bytes)?;
             return Ok(Exit::Done);
         }
-        if session.location().path.as_deref().is_some_and(|path| is_same_file(path, &self.output)) {
-            return Err(Refusal::invalid("the session lives in that file; export it to another one").into());
+        let written = file::write_whole(&self.output, &bytes, Access::Shared);
+        written.with_context(|| format!("cannot write {}", self.output.display()))?;
+        self.tell(invocation, &id, bytes.len() as u64)
+    }
+
+    fn check_flags(&self, format: Format) -> anyhow::Result<()> {
+        let is_reading = matches!(format, Format::Html | Format::Markdown);
+        let wrong = [
+            (self.redact && !is_reading, "--redact works with html and md: the other formats lose nothing"),
+            (self.all && !is_reading, "--all works with html and md: the other formats have every branch"),
+            (self.with_children && format != Format::Bundle, "--with-children works with json"),
+        ];
+        match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
+            Some((_, message)) => Err(Refusal::usage(*message).into()),
+            None => Ok(()),
         }
-        file::write_whole(&self.output, &bytes, Access::Shared)
-            .with_context(|| format!("cannot write {}", self.output.display()))?;
+    }
+
+    fn is_stdout(&self) -> bool {
+        self.output == Path::new("-")
+    }
+
+    /// A page or a text to read.
+    fn reading(
+        &self,
+        invocation: &mut Invocation<'_>,
+        session: &mut Session,
+        entry: Option<ramus_model::Seq>,
+        format: Format,
+    ) -> anyhow::Result<String> {
+        let leaf = entry.or(session.log().leaf());
+        let is_whole = self.all || (format == Format::Html && entry.is_none());
+        let scope = if is_whole { TranscriptScope::Whole(leaf) } else { TranscriptScope::Path(leaf) };
+        let mut transcript = invocation.engine.transcript(session, scope, Include::everything())?;
+        if self.redact {
+            let redactor = redaction::redactor();
+            let mut pass = redactor.pass();
+            redact(&mut transcript, &mut pass);
+            let count: usize = pass.findings().iter().map(|finding| finding.count).sum();
+            let taken = quantity::count(count, "value was", "values were");
+            let mut text = Text::new();
+            invocation.screen.note(text.plain(&format!("{taken} taken out or made anonymous")).end())?;
+        }
+        Ok(match format {
+            Format::Html => html::write(&transcript, &html::Options::default()),
+            _ => markdown::write(&transcript),
+        })
+    }
+
+    /// A bundle goes where it goes as it is made: it may be larger than memory.
+    fn bundle(&self, invocation: &mut Invocation<'_>, session: Session) -> anyhow::Result<Exit> {
+        let (id, engine) = (session.id().to_string(), invocation.engine.clone());
+        let sessions = if self.with_children { engine.with_children(session)? } else { vec![session] };
+        let mut size = 0;
+        let bundled = if self.is_stdout() {
+            let mut out = std::io::BufWriter::new(ToScreen(invocation));
+            engine.export_bundle(&sessions, &mut out)?
+        } else {
+            let write = |out: &mut dyn Write| Ok(engine.export_bundle(&sessions, out)?);
+            let (bundled, written) = file::write_stream(&self.output, Access::Private, write)
+                .with_context(|| format!("cannot write {}", self.output.display()))?;
+            size = written;
+            bundled
+        };
+        invocation.mention_missing_blobs(&bundled.missing, &self.session)?;
+        if self.is_stdout() { Ok(Exit::Done) } else { self.tell(invocation, &id, size) }
+    }
+
+    fn tell(&self, invocation: &mut Invocation<'_>, session: &str, bytes: u64) -> anyhow::Result<Exit> {
         if invocation.screen.wants_json() {
             let export = json!({
-                "session": session.id().as_str(),
+                "session": session,
                 "format": self.to,
                 "path": std::path::absolute(&self.output).unwrap_or_else(|_| self.output.clone()),
-                "bytes": bytes.len(),
+                "bytes": bytes,
             });
             invocation.screen.json(json::members(json!({"export": export})))?;
         } else {
             let mut text = Text::new();
-            let size = quantity::size(bytes.len() as u64);
+            let size = quantity::size(bytes);
             text.plain(&format!("wrote {size} to ")).plain(&self.output.display().to_string()).end();
             invocation.screen.note(&text)?;
         }
         Ok(Exit::Done)
+    }
+}
+
+/// Stdout, for what writes itself.
+struct ToScreen<'i, 's>(&'i mut Invocation<'s>);
+
+impl Write for ToScreen<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.screen.data(bytes).map_err(std::io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

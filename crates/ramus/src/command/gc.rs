@@ -1,23 +1,27 @@
-//! `gc`: removes blobs that nothing refers to.
+//! `gc`: removes blobs that nothing refers to and snapshots that nothing names.
 
 use clap::Args;
+use ramus_engine::Swept;
+use ramus_snapshot::SnapshotInfo;
 use ramus_store::{Collected, Tally};
 use serde_json::{Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity};
+use crate::render::{Text, clean, disk, json, quantity, style};
 
 const EXAMPLES: &str = "\
 Pictures and long texts are kept beside the sessions, once, however many sessions refer to them. Those that no session, \
 draft, backup or quarantined file refers to for a day go to blobs/.trash, and after two weeks there for good; what is \
-referred to again comes back. When any file of the home cannot be read, nothing is removed.
+referred to again comes back. Snapshots that nothing names and that are older than an hour go at once, also of directories \
+that are gone; those of a directory where a turn runs are left for the next time. When any file of the home cannot be \
+read, nothing is removed.
 
 Examples:
   ramus gc --dry-run
   ramus gc --json | jq .trashed.bytes";
 
-/// Remove pictures and long texts that nothing refers to
+/// Remove pictures, long texts and snapshots that nothing needs
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Gc {
@@ -29,6 +33,8 @@ pub(crate) struct Gc {
 impl Gc {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let collected = invocation.engine.gc(self.dry_run)?;
+        let swept = invocation.engine.gc_snapshots(self.dry_run)?;
+        let report = invocation.engine.disk()?;
         if invocation.screen.wants_json() {
             invocation.screen.json(json::members(json!({
                 "removed": blobs(collected.removed),
@@ -36,10 +42,19 @@ impl Gc {
                 "restored": blobs(collected.restored),
                 "kept": blobs(collected.kept),
                 "leftovers": {"files": collected.leftovers.count, "bytes": collected.leftovers.bytes},
+                "snapshots": snapshots(&swept),
+                "disk": ramus_wire::disk::report(&report),
                 "dry_run": self.dry_run,
             })))?;
         } else {
-            invocation.screen.text(&self.to_text(&collected))?;
+            let mut text = self.to_text(&collected);
+            for one in &swept {
+                self.tell(&mut text, one);
+            }
+            if self.dry_run {
+                disk::tell(&mut text, &report);
+            }
+            invocation.screen.text(&text)?;
         }
         Ok(Exit::Done)
     }
@@ -68,8 +83,57 @@ impl Gc {
         }
         text
     }
+
+    fn tell(&self, text: &mut Text, swept: &Swept) {
+        let name = swept.directory.as_ref().unwrap_or(&swept.path).to_string_lossy().into_owned();
+        let name = clean::one_line(&name);
+        match &swept.outcome {
+            Ok(collected) if collected.gone.is_empty() => {}
+            Ok(collected) => {
+                let verb = if self.dry_run { "would be removed" } else { "removed" };
+                let count = quantity::count(collected.gone.len(), "snapshot", "snapshots");
+                let size = quantity::size(collected.before.bytes.saturating_sub(collected.after.bytes));
+                text.plain(&format!("{count} of {name}, {size}, {verb}")).end();
+                for gone in &collected.gone {
+                    text.plain("  ").styled(style::ID, &short(gone)).plain("  ");
+                    text.styled(style::DIM, &clean::one_line(&gone.label)).end();
+                }
+            }
+            Err(reason) => {
+                text.plain(&format!("the snapshots of {name} are left: {reason}")).end();
+            }
+        }
+    }
 }
 
 fn blobs(tally: Tally) -> Value {
     json!({"blobs": tally.count, "bytes": tally.bytes})
+}
+
+fn snapshots(swept: &[Swept]) -> Value {
+    let freed = |one: &Swept| one.outcome.as_ref().map_or(0, |done| done.before.bytes.saturating_sub(done.after.bytes));
+    let gone = |one: &Swept| one.outcome.as_ref().map_or(0, |done| done.gone.len());
+    let directories = swept.iter().map(|one| {
+        let collected = one.outcome.as_ref().ok();
+        let removed = collected.into_iter().flat_map(|done| &done.gone);
+        json!({
+            "directory": one.directory,
+            "path": one.path,
+            "removed": removed.map(|gone| json!({
+                "id": short(gone), "commit": gone.id.to_string(), "label": gone.label, "created": gone.created,
+            })).collect::<Vec<_>>(),
+            "bytes": freed(one),
+            "kept": collected.map(|done| json!({"snapshots": done.after.snapshots, "bytes": done.after.bytes})),
+            "left": one.outcome.as_ref().err().map(ToString::to_string),
+        })
+    });
+    json!({
+        "removed": swept.iter().map(gone).sum::<usize>(),
+        "bytes": swept.iter().map(freed).sum::<u64>(),
+        "directories": directories.collect::<Vec<_>>(),
+    })
+}
+
+fn short(snapshot: &SnapshotInfo) -> String {
+    snapshot.id.to_string().chars().take(12).collect()
 }

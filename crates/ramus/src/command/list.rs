@@ -163,7 +163,8 @@ impl List {
         }
         if invocation.screen.wants_json() {
             let prices = invocation.prices()?;
-            return invocation.screen.json_of(&ListJson::of(listing, &prices));
+            let shares = invocation.engine.open_shares()?;
+            return invocation.screen.json_of(&ListJson::of(listing, &prices, &shares));
         }
         let text = self.told(invocation, listing);
         invocation.screen.text(&text)

@@ -6,11 +6,11 @@ use clap::Args;
 use ramus_engine::{RestoreOptions, RestoreReport};
 use ramus_snapshot::Conflict;
 use ramus_wire::files as shape;
-use serde_json::{Value, json};
 
+use super::snapshot;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, quantity, style};
+use crate::render::{Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 The conversation stays where it is. What is there now is kept in a snapshot first, so a restore can be taken back. A file \
@@ -56,12 +56,13 @@ impl Restore {
         invocation.finish(&mut session)?;
         let carried = Carried { report: &report, force: self.force };
         if invocation.screen.wants_json() {
-            let mut answer = shape::restored(&report);
-            answer.insert("snapshot".into(), shape::snapshot(&target));
-            answer.insert("leaf".into(), json!(session.leaf().as_ref().map(|leaf| leaf.as_str())));
-            invocation.screen.json(json::members(Value::Object(answer)))?;
+            invocation.screen.json(shape::restored_to(&report, &target, &session))?;
         } else {
-            invocation.screen.text(&carried.to_text())?;
+            let mut text = carried.to_text();
+            if self.dry_run {
+                snapshot::tell_left_out(&mut text, &report.uncovered, &report.unheeded);
+            }
+            invocation.screen.text(&text)?;
         }
         Ok(exit(&report))
     }

@@ -2,13 +2,13 @@
 
 use clap::Args;
 use ramus_engine::{RestoreOptions, RevertReport, Session};
+use ramus_model::{EntryId, Kind, Seq};
 use ramus_wire::files as shape;
-use serde_json::{Value, json};
 
 use super::restore::{self, Carried};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json};
+use crate::render::{Text, clean};
 
 const EXAMPLES: &str = "\
 The entry is kept: what came behind it is hidden, not erased, and the files that agents changed since are as they were. \
@@ -44,8 +44,7 @@ impl Revert {
         };
         let options = RestoreOptions { dry_run: self.dry_run, force: self.force, ..RestoreOptions::default() };
         let report = invocation.engine.revert(&mut session, entry, &options)?;
-        let words = format!("the conversation is back at {}", clean::one_line(report.leaf.as_str()));
-        print(invocation, &mut session, &report, &options, &words)
+        print(invocation, &mut session, &report, &options, "the conversation is back at")
     }
 }
 
@@ -68,12 +67,12 @@ impl Unrevert {
         let mut session = invocation.session(&self.session)?;
         let options = RestoreOptions { dry_run: self.dry_run, force: self.force, ..RestoreOptions::default() };
         let report = invocation.engine.unrevert(&mut session, &options)?;
-        let words = format!("the conversation goes on from {}", clean::one_line(report.leaf.as_str()));
-        print(invocation, &mut session, &report, &options, &words)
+        print(invocation, &mut session, &report, &options, "the conversation goes on from")
     }
 }
 
-fn print(
+/// Tells what became of files and leaf; `words` come before the entry that the conversation goes on from.
+pub(super) fn print(
     invocation: &mut Invocation<'_>,
     session: &mut Session,
     report: &RevertReport,
@@ -83,21 +82,25 @@ fn print(
     invocation.finish(session)?;
     let carried = Carried { report: &report.files, force: options.force };
     if invocation.screen.wants_json() {
-        let mut answer = shape::restored(&report.files);
-        answer.insert("applied".into(), report.is_done.into());
-        answer.insert("leaf".into(), report.leaf.as_str().into());
-        answer.insert("revert".into(), json!(session.revert_mark()?));
-        invocation.screen.json(json::members(Value::Object(answer)))?;
+        invocation.screen.json(shape::reverted(report, session)?)?;
     } else {
         let mut text = carried.to_text();
         if report.is_done {
-            text.plain(words).end();
+            text.plain(words).plain(" ").plain(&clean::one_line(&drawn(session, &report.leaf))).end();
         } else if !options.dry_run {
             nothing(&mut text);
         }
         invocation.screen.text(&text)?;
     }
     Ok(restore::exit(&report.files))
+}
+
+/// The last entry up to the leaf that people are shown: notes of ours hang behind what was said.
+fn drawn(session: &Session, leaf: &EntryId) -> String {
+    let log = session.log();
+    let is_drawn = |seq: &Seq| log.record(*seq).is_some_and(|record| record.kind != Kind::Custom);
+    let shown = log.ancestors(log.seq_of(leaf.as_str())).find(is_drawn);
+    shown.map_or_else(|| leaf.to_string(), |seq| session.entry_id(seq).to_string())
 }
 
 fn nothing(text: &mut Text) {

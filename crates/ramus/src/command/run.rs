@@ -66,11 +66,14 @@ pub(crate) struct Run {
     /// Show this picture too; may be given several times
     #[arg(long, value_name = "FILE")]
     image: Vec<PathBuf>,
+    /// Give it this file; may be given up to 100 times, each file of at most 100 MiB
+    #[arg(long, value_name = "FILE")]
+    attach: Vec<PathBuf>,
     /// Say what you said at ENTRY in other words, on a branch beside it
     #[arg(long, value_name = "ENTRY", conflicts_with = "regenerate")]
     edit: Option<String>,
     /// Have what you said last answered again, on a branch beside the answer
-    #[arg(long, conflicts_with_all = ["prompt", "image"])]
+    #[arg(long, conflicts_with_all = ["prompt", "image", "attach"])]
     regenerate: bool,
     #[command(flatten)]
     options: Options,
@@ -80,7 +83,7 @@ impl Run {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let said = match self.regenerate {
             true => Said::default(),
-            false => Said::gather(self.prompt.as_deref(), &self.image, invocation.stdin)?,
+            false => Said::gather(self.prompt.as_deref(), &self.image, &self.attach, invocation.stdin)?,
         };
         let mut session = self.session(invocation)?;
         let driver = Driver::start()?;

@@ -42,7 +42,7 @@ impl Say {
             Role::Assistant => "assistant",
             Role::System => "system",
         };
-        let say = ramus_engine::Say { role: role.into(), text: self.text.clone(), pictures: Vec::new() };
+        let say = ramus_engine::Say { role: role.into(), text: self.text.clone(), ..ramus_engine::Say::default() };
         let written = invocation.engine.say(&mut session, say)?;
         invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {

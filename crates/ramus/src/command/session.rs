@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{compact, delete, export, fork, list, show};
+use super::{archive, compact, delete, export, fork, import, list, show};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 
@@ -18,9 +18,12 @@ enum Action {
     List(list::List),
     Show(show::Show),
     Fork(fork::Fork),
+    Archive(archive::Archive),
+    Unarchive(archive::Unarchive),
     Compact(compact::Compact),
     Delete(delete::Delete),
     Export(export::Export),
+    Import(import::Import),
 }
 
 impl Session {
@@ -29,9 +32,12 @@ impl Session {
             Action::List(list) => list.run(invocation),
             Action::Show(show) => show.run(invocation),
             Action::Fork(fork) => fork.run(invocation),
+            Action::Archive(archive) => archive.run(invocation),
+            Action::Unarchive(unarchive) => unarchive.run(invocation),
             Action::Compact(compact) => compact.run(invocation),
             Action::Delete(delete) => delete.run(invocation),
             Action::Export(export) => export.run(invocation),
+            Action::Import(import) => import.run(invocation),
         }
     }
 }

@@ -93,7 +93,8 @@ impl Show {
         info: &SessionInfo,
         selection: &Selection,
     ) -> anyhow::Result<usize> {
-        let object = json::whole(session, info, &invocation.prices()?);
+        let shares = invocation.engine.open_shares()?;
+        let object = json::whole(session, info, &invocation.prices()?, &shares);
         let head = json::members(json!({"session": object, "next_cursor": selection.next_cursor}));
         let mut list = invocation.screen.json_list(head, "messages")?;
         let mut unreadable = 0;

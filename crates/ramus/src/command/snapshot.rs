@@ -2,12 +2,12 @@
 
 use clap::Args;
 use ramus_engine::SnapshotEntry;
+use ramus_snapshot::Uncovered;
 use ramus_wire::files as shape;
-use serde_json::{Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, quantity, style};
+use crate::render::{Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 A snapshot holds every file of the session's directory that ignore files do not leave out; what it does not cover (files \
@@ -41,13 +41,7 @@ impl Snapshot {
         }
         let mut text = Text::new();
         line(&mut text, &taken.snapshot);
-        for one in &taken.uncovered {
-            text.plain("not covered: ")
-                .plain(&clean::one_line(&one.path.to_string_lossy()))
-                .plain(": ")
-                .plain(one.reason);
-            text.end();
-        }
+        tell_left_out(&mut text, &taken.uncovered, &taken.unheeded);
         invocation.screen.text(&text)?;
         Ok(Exit::Done)
     }
@@ -70,8 +64,8 @@ impl Snapshots {
         let mut all = invocation.engine.snapshots(&session)?;
         all.retain(|one| one.is_on_path || !self.lineage);
         if invocation.screen.wants_json() {
-            let all: Vec<Value> = all.iter().map(shape::snapshot).collect();
-            invocation.screen.json(json::members(json!({"snapshots": all})))?;
+            let current = session.info()?.latest_snapshot;
+            invocation.screen.json(shape::listed(&all, current.as_deref()))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
@@ -84,8 +78,18 @@ impl Snapshots {
     }
 }
 
+/// Says what snapshots do not cover, and which ignore files they did not heed.
+pub(super) fn tell_left_out(text: &mut Text, uncovered: &[Uncovered], unheeded: &[Uncovered]) {
+    for (what, some) in [("not covered: ", uncovered), ("not heeded: ", unheeded)] {
+        for one in some {
+            text.plain(what).plain(&clean::one_line(&one.path.to_string_lossy())).plain(": ").plain(one.reason).end();
+        }
+    }
+}
+
 fn line(text: &mut Text, snapshot: &SnapshotEntry) {
     let files = quantity::count(usize::try_from(snapshot.files).unwrap_or(usize::MAX), "file", "files");
     text.styled(style::ID, &snapshot.id()).plain("  ").plain(&clean::one_line(&snapshot.label));
-    text.styled(style::DIM, &format!("  {files}, {}", snapshot.created)).end();
+    let left_out = if snapshot.uncovered > 0 { format!(", {} not covered", snapshot.uncovered) } else { String::new() };
+    text.styled(style::DIM, &format!("  {files}{left_out}, {}", snapshot.created)).end();
 }

@@ -56,14 +56,17 @@ fn gc_says_what_it_did() {
     assert_eq!(world.ok(&["gc"]), "there are no blobs");
     let session = illustrated(&world);
     assert_eq!(world.ok(&["gc"]), "1 blob, 1.8 kB, kept");
-    let deleted = world.run(&["delete", &session, "--yes"]);
-    assert!(deleted.stderr.contains("1 blob that only it refers to stays until `ramus gc`"), "{}", deleted.stderr);
     let collected = world.json(&["gc", "--dry-run"]);
     assert_eq!(collected["kept"], json!({"blobs": 1, "bytes": 1800}));
     assert_eq!(collected["trashed"], json!({"blobs": 0, "bytes": 0}));
     assert_eq!(collected["removed"], json!({"blobs": 0, "bytes": 0}));
     assert_eq!(collected["leftovers"], json!({"files": 0, "bytes": 0}));
+    assert_eq!(collected["snapshots"], json!({"removed": 0, "bytes": 0, "directories": []}));
+    assert_eq!(collected["disk"]["parts"]["blobs"], json!({"files": 1, "bytes": 1800}));
     assert_eq!(collected["dry_run"], true);
+    let deleted = world.run(&["delete", &session, "--yes"]);
+    assert!(deleted.stderr.contains("removed 1 blob that only it referred to"), "{}", deleted.stderr);
+    assert_eq!(world.ok(&["gc"]), "there are no blobs");
 }
 
 #[test]

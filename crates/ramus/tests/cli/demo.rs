@@ -35,7 +35,11 @@ fn steady(text: &str) -> String {
             Some((before, took)) if took.ends_with(" ms\n") || took.ends_with(" s\n") => {
                 out.push_str(&format!("{before} · [took]\n"));
             }
-            _ => out.push_str(line),
+            _ => match line.split_once("is kept as ") {
+                // The name of a snapshot tells when it was taken.
+                Some((before, _)) => out.push_str(&format!("{before}is kept as [snapshot]\n")),
+                None => out.push_str(line),
+            },
         }
     }
     out

@@ -36,7 +36,6 @@ fn every_kind_of_failure() {
         (1, vec!["list", "--cursor", "nope"]),
         (1, vec!["replace-segment", &session, "cccc0001", "bbbb0001", "--text", "x"]),
         (1, vec!["replace-segment", &session, "aaaa0001", "aaaa0002", "--text", ""]),
-        (1, vec!["export", &session]),
         (1, vec!["export", &session, "--to", "claude"]),
     ];
     let mut said = String::new();

@@ -211,3 +211,137 @@ fn a_session_gets_a_workspace_of_its_own() {
     assert!(root.join("mnt").is_dir() && root.join("output").is_dir() && !root.join("mnt/a.txt").exists());
     assert!(world.ok(&["workspace", &session]).contains(&format!("/mnt/{session}/output")));
 }
+
+#[test]
+fn gc_lists_what_goes_and_doctor_what_is_there() {
+    let world = world();
+    let (session, _, _) = two_turns(&world);
+    let project = world.path("project").display().to_string();
+    let would = world.json(&["gc", "--dry-run"]);
+    assert_eq!((&would["snapshots"]["removed"], &would["dry_run"]), (&json!(0), &json!(true)));
+    let directory = &would["snapshots"]["directories"][0];
+    assert_eq!(
+        (&directory["directory"], &directory["removed"], &directory["left"]),
+        (&json!(project), &json!([]), &Value::Null)
+    );
+    let disk = &would["disk"];
+    assert!(disk["parts"]["snapshots"]["bytes"].as_u64().unwrap() > 0 && disk["parts"]["sessions"]["files"] == 1);
+    assert_eq!(disk["directories"][0]["directory"], project);
+    assert_eq!(world.json(&["doctor"])["disk"]["directories"][0]["directory"], project);
+    assert!(world.ok(&["gc", "--dry-run"]).contains("the home takes "));
+    let would = world.json(&["delete", &session, "--dry-run"]);
+    let done = world.json(&["delete", &session, "--yes"]);
+    assert_eq!(would["removed"], done["removed"]);
+    assert!(done["removed"]["snapshots"].as_u64().unwrap() >= 2 && done["removed"]["workspace"].is_null(), "{done}");
+    assert_eq!(world.run(&["delete", &session, "--yes"]).code, 3);
+    assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\ntulips\n"), "files of a person stay");
+    assert_eq!(world.json(&["doctor"])["disk"]["directories"][0]["snapshots"], 0);
+}
+
+#[test]
+fn what_a_snapshot_leaves_out_is_told_where_it_matters() {
+    let world = world();
+    let session = world.session();
+    world.file("large.bin", &"x".repeat(9 << 20));
+    world.file("a.txt", "a\n");
+    world.file(".gitignore", "a{b\n[z-\n");
+    let taken = world.json(&["snapshot", &session]);
+    assert_eq!(taken["not_covered"], json!([{"path": "large.bin", "reason": "it is too large"}]));
+    let listed = world.json(&["snapshots", &session]);
+    assert_eq!(listed["snapshots"][0]["not_covered"], 1);
+    assert!(world.ok(&["snapshots", &session]).contains("1 not covered"));
+    let id = taken["snapshot"]["id"].as_str().unwrap();
+    let dry = world.json(&["restore", &session, id, "--dry-run"]);
+    assert_eq!(dry["not_covered"], taken["not_covered"]);
+    assert_eq!(dry["not_heeded"], taken["not_heeded"]);
+}
+
+#[test]
+fn g13_a_turn_records_whether_the_repository_is_dirty() {
+    let world = world();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(world.path("project")).env("HOME", world.path("user")).env("GIT_CONFIG_NOSYSTEM", "1");
+        assert!(git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments).status().unwrap().success());
+    };
+    git(&["init", "-q"]);
+    world.file("a.txt", "a\n");
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "first"]);
+    let clean = turn(&world, "look", &[("read", json!({"path": "a.txt"}))], &[]);
+    assert_eq!((&clean["dirty"], clean["commit"].as_str().map(str::len)), (&json!(false), Some(40)));
+    let session = clean["session"].as_str().unwrap();
+    let dirty = turn(&world, "write", &[write("b.txt", "b\n")], &["-s", session]);
+    assert_eq!((&dirty["dirty"], &dirty["commit"]), (&json!(true), &clean["commit"]));
+}
+
+/// Kills a revert at some moment and looks at what is left: files and conversation moved together, or not at all.
+#[test]
+fn a_revert_that_is_killed_ends_with_files_and_conversation_together() {
+    let world = world();
+    let (session, first, _) = two_turns(&world);
+    let entry = first["entry"].as_str().unwrap();
+    let target = format!("{session}@{entry}");
+    let (mut moved, mut stayed) = (0, 0);
+    for round in 0..24_u64 {
+        let mut child = world.command(&["revert", &target]);
+        let mut child = child.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        // Whatever the moment, the outcome must be one of two.
+        let moment = std::time::Instant::now() + std::time::Duration::from_millis(round * 5);
+        while std::time::Instant::now() < moment && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        world.ok(&["recover", &session]);
+        let shown = world.json(&["show", &session]);
+        let files = (read(&world, "poem.txt").unwrap(), read(&world, "more/a.txt"));
+        if shown["session"]["revert"].is_null() {
+            assert_eq!(files, ("roses\ntulips\n".into(), Some("a\n".into())), "round {round}");
+            stayed += 1;
+        } else {
+            assert_eq!(shown["session"]["leaf"], entry, "round {round}");
+            assert_eq!(files, ("roses\nviolets\n".into(), None), "round {round}");
+            moved += 1;
+            world.json(&["unrevert", &session]);
+            assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\ntulips\n"));
+        }
+    }
+    assert!(moved + stayed == 24 && stayed > 0, "{moved} moved, {stayed} stayed");
+}
+
+#[test]
+fn g5_g8_a_restore_keeps_the_chat_and_newer_snapshots_stay_listed() {
+    let world = world();
+    let (session, first, second) = two_turns(&world);
+    let messages = world.json(&["show", &session])["messages"].clone();
+    world.json(&["restore", &session, first["snapshot"].as_str().unwrap()]);
+    assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\nviolets\n"));
+    assert_eq!(world.json(&["show", &session])["messages"], messages);
+    let listed = world.json(&["snapshots", &session])["snapshots"].as_array().unwrap().clone();
+    assert!(listed.iter().any(|one| one["id"] == second["snapshot"] && one["label"] == "After: other flowers"));
+    let current: Vec<&Value> = listed.iter().filter(|one| one["current"] == true).collect();
+    assert!(!current.is_empty() && current.iter().all(|one| one["id"] == listed[0]["id"]), "{listed:?}");
+    assert!(listed.iter().all(|one| one["ancestor_of_current"] == true), "all of them are on the path");
+    // The newer ones can be gone to again.
+    world.json(&["restore", &session, second["snapshot"].as_str().unwrap()]);
+    assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\ntulips\n"));
+}
+
+#[test]
+fn g12_a_branch_brings_its_files_when_asked() {
+    let world = world();
+    let (session, first, second) = two_turns(&world);
+    let target = |end: &Value| format!("{session}@{}", end["entry"].as_str().unwrap());
+    world.ok(&["branch", &target(&first)]);
+    assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\ntulips\n"), "unless asked, files stay");
+    world.ok(&["branch", &target(&second)]);
+    let dry = world.json(&["branch", &target(&first), "--files", "--dry-run"]);
+    assert_eq!((&dry["applied"], dry["plan"].as_array().unwrap().len()), (&json!(false), 2));
+    let done = world.json(&["branch", &target(&first), "--files"]);
+    assert_eq!((&done["applied"], &done["leaf"]), (&json!(true), &first["entry"]));
+    assert_eq!((read(&world, "poem.txt").as_deref(), read(&world, "more/a.txt")), (Some("roses\nviolets\n"), None));
+    let text = world.ok(&["branch", &target(&second), "--files"]);
+    assert!(text.ends_with(&format!("the leaf is now {}", second["entry"].as_str().unwrap())), "{text}");
+    assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\ntulips\n"));
+}

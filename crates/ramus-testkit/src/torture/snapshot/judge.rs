@@ -80,6 +80,16 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
+    /// Takes in what a child said that nobody can count on: snapshots that were about to go may be gone.
+    pub(super) fn forget(&mut self, said: &[Value]) -> Result<()> {
+        for keep in said.iter().filter_map(|line| line.get("collecting").and_then(Value::as_array)) {
+            let keep = keep.iter().filter_map(Value::as_str).map(SnapshotId::parse);
+            let keep: BTreeSet<SnapshotId> = keep.collect::<Result<_, _>>()?;
+            self.ids.retain(|id| keep.contains(id));
+        }
+        Ok(())
+    }
+
     /// Right after the kill no file is half of anything, and nobody holds the lock.
     pub(super) fn half_way(&self) -> Result<()> {
         let lock = File::open(self.scene.store().join("lock"))?;

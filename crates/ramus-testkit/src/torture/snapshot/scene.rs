@@ -26,7 +26,12 @@ pub struct Scene {
 impl Scene {
     /// Makes a directory with what snapshots do not hold.
     pub fn new(seed: u64) -> Result<Self> {
-        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+        Self::within(&std::env::temp_dir(), seed)
+    }
+
+    /// The same, in a folder of its own beneath another one.
+    pub fn within(above: &Path, seed: u64) -> Result<Self> {
+        let folder = tempfile::tempdir_in(above).context("cannot create a temporary folder")?;
         let scene = Self { folder, seed };
         let root = scene.root();
         fs::create_dir_all(root.join(".git/hooks"))?;

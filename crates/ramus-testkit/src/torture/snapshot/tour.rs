@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use ramus_snapshot::{About, Restore, Snapshots};
+use ramus_snapshot::{About, Restore, Snapshots, WorkingCopy};
 use serde_json::json;
 
-/// Takes snapshots before and after changes, compares, restores, collects. Says the hashes of all content it came by.
+/// Takes snapshots before and after changes, compares, restores, collects, and looks whether git would call it dirty. Says the hashes of all content it came by.
 pub fn tour(store: &Path, root: &Path) -> Result<()> {
     let mut snapshots = Snapshots::open(store, root, &[])?;
     let about = |label: &str| About { label: label.to_owned(), parents: Vec::new() };
@@ -30,6 +30,11 @@ pub fn tour(store: &Path, root: &Path) -> Result<()> {
     }
     snapshots.collect(&[second], Duration::ZERO)?;
     snapshots.recover()?;
+    let git = root.join(".git");
+    for head in [None, Some("0123456789012345678901234567890123456789")] {
+        // Whatever it says: it must run nothing, follow nothing and come to an end.
+        WorkingCopy { top: root, own: &git, common: &git, head, heeds_modes: true }.dirtiness();
+    }
     let text = fs::read_to_string(root.join("tour.txt"))?;
     let said = json!({
         "changed": changed, "done": restored.done.len(), "kept": restored.kept.len(), "files": third.files,

@@ -4,17 +4,19 @@ use crate::failure::Refusal;
 use crate::render::{Text, style};
 
 /// Every command: its name, what follows it, and what it does.
-const COMMANDS: [(&str, &str, &str); 17] = [
+const COMMANDS: [(&str, &str, &str); 19] = [
     ("/help", "", "list the commands"),
     ("/branch", "ENTRY", "go back to an entry and take another way"),
     ("/label", "NAME", "name the last entry"),
-    ("/undo", "", "go back before what you said last, with the files as they were"),
-    ("/redo", "", "take back the last /undo or /revert"),
+    ("/undo", "", "take back what was done last; of a turn, with the files as they were"),
+    ("/redo", "", "do again what was undone last"),
     ("/revert", "ENTRY", "go back to an entry, with the files as they were"),
     ("/diff", "[SNAPSHOT]", "show what changed in the files since a snapshot"),
     ("/restore", "SNAPSHOT", "put the files back, and stay where you are"),
     ("/edit", "[TEXT]", "say what you said last in other words"),
     ("/regenerate", "", "have what you said last answered again"),
+    ("/clear", "", "let the model start afresh"),
+    ("/todo", "", "show what is to be done"),
     ("/compact", "", "replace the older part of the context by a summary"),
     ("/model", "PROVIDER/NAME", "let another model answer"),
     ("/agent", "NAME", "let another agent answer"),
@@ -37,6 +39,8 @@ pub(super) enum Slash {
     Restore(String),
     Edit(Option<String>),
     Regenerate,
+    Clear,
+    Todo,
     Compact,
     Model(String),
     Agent(String),
@@ -71,6 +75,8 @@ impl Slash {
             "/restore" => Self::Restore(needed("a snapshot")?),
             "/edit" => Self::Edit((!rest.is_empty()).then(|| rest.to_owned())),
             "/regenerate" => Self::Regenerate,
+            "/clear" => Self::Clear,
+            "/todo" => Self::Todo,
             "/compact" => Self::Compact,
             "/model" => Self::Model(needed("PROVIDER/NAME")?),
             "/agent" => Self::Agent(needed("a name")?),
@@ -126,6 +132,6 @@ mod tests {
             let line = format!("{name} {}", argument.trim_matches(['[', ']']));
             assert!(matches!(Slash::parse(&line), Ok(Some(_))), "{line}");
         }
-        assert_eq!(completions("/t"), ["/tree", "/tools"]);
+        assert_eq!(completions("/t"), ["/todo", "/tree", "/tools"]);
     }
 }

@@ -1,7 +1,12 @@
-//! Whom a model can give work to: the agents of the settings.
+//! Whom a model can give work to: the agents of the settings; and where they can work apart.
 
-use ramus_engine::run::Delegate;
+use std::sync::Arc;
+
+use ramus_engine::run::{Apart, Delegate};
 use ramus_engine::settings::Settings;
+
+use super::equipment;
+use crate::home::Home;
 
 /// Agents that have work of their own: one answers the person, the other writes summaries.
 const APART: [&str; 2] = ["build", "compaction"];
@@ -18,4 +23,14 @@ pub(crate) fn of(settings: &Settings) -> Vec<Delegate> {
             prompt: agent.prompt,
         })
         .collect()
+}
+
+/// Where children get copies of a directory: in the user's cache. None when the user has no home.
+pub(crate) fn apart(home: &Home) -> Option<Apart> {
+    let storage = std::env::home_dir()?.join(".cache").join("ramus").join("children");
+    let home = home.root().to_owned();
+    let equip = move |cwd: &std::path::Path, session: &str| {
+        equipment::tools_in(cwd, &home, session).map_err(|error| format!("{error:#}"))
+    };
+    Some(Apart { storage, equip: Arc::new(equip) })
 }

@@ -40,6 +40,10 @@ pub(crate) fn prepare(
     let titles = invocation.home.settings().value("titles").is_some_and(|(value, _)| value == "on");
     if agent.has_tool("task") {
         let task = Task::new(&engine, session, &turn, inbox, delegates::of(&settings));
+        let mut task = task.with_depth(settings.child_depth());
+        if let Some(apart) = delegates::apart(&invocation.home).filter(|_| turn.snapshots) {
+            task = task.with_copies(apart);
+        }
         turn.tools.push(Arc::new(task));
     }
     Ok(Prepared { engine, turn, titles })

@@ -102,6 +102,7 @@ pub(crate) fn equip(
     let turn = Turn {
         prompt: said.text,
         pictures: said.pictures,
+        attachments: said.attachments,
         facts,
         model,
         system: system_prompt(&agent.prompt, session.cwd(), root.as_deref()),
@@ -215,27 +216,31 @@ pub(crate) fn tools(
 
 /// The tools, at work in the session's directory.
 fn own_tools(invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
-    let cwd = Path::new(session.cwd());
-    let home = invocation.home.root().to_owned();
-    let workspace = Workspace::open(cwd, std::slice::from_ref(&home))
-        .with_context(|| format!("cannot work in {}", cwd.display()))?;
+    match Sandbox::status() {
+        Status::Enforced => {}
+        status => invocation.screen.warn(&format!("commands run {}", status.describe()))?,
+    }
+    tools_in(Path::new(session.cwd()), invocation.home.root(), session.id().as_str())
+}
+
+/// The tools of a session, at work in a directory.
+pub(crate) fn tools_in(cwd: &Path, home: &Path, session: &str) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+    let workspace =
+        Workspace::open(cwd, &[home.to_owned()]).with_context(|| format!("cannot work in {}", cwd.display()))?;
     let sandbox = match Sandbox::status() {
         Status::Enforced => {
             let program = std::env::current_exe().context("cannot find this program")?;
             let user = std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
-            let policy = Policy::usual(cwd, &user, &home);
+            let policy = Policy::usual(cwd, &user, home);
             Some(Sandbox { helper: vec![program.into(), SANDBOX.into()], policy })
         }
-        status => {
-            invocation.screen.warn(&format!("commands run {}", status.describe()))?;
-            None
-        }
+        _ => None,
     };
     let environment = bash::without_secrets(std::env::vars_os());
     let settings = bash::Settings { environment, sandbox, spill: std::env::temp_dir(), ..bash::Settings::default() };
     let workspace = Arc::new(workspace);
     let mut tools: Vec<Arc<dyn Tool>> = ramus_tools::tools(&workspace, settings).into_iter().map(Arc::from).collect();
-    let gallery = Gallery { workspace, session: session.id().to_string() };
+    let gallery = Gallery { workspace, session: session.to_owned() };
     tools.push(Arc::new(Deploying { gallery: gallery.clone() }));
     tools.push(Arc::new(Presenting { gallery }));
     Ok(tools)

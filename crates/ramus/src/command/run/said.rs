@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ramus_engine::Picture;
+use ramus_engine::{Attachment, Picture};
 use ramus_tools::tool::read::image_kind;
 
 use crate::failure::Refusal;
@@ -21,16 +21,22 @@ const LARGEST: u64 = 20 << 20;
 pub(crate) struct Said {
     pub(crate) text: Option<String>,
     pub(crate) pictures: Vec<Picture>,
+    pub(crate) attachments: Vec<Attachment>,
 }
 
 impl Said {
     /// Words alone.
     pub(crate) fn words(text: impl Into<String>) -> Self {
-        Self { text: Some(text.into()), pictures: Vec::new() }
+        Self { text: Some(text.into()), ..Self::default() }
     }
 
-    /// Takes the words of the command line, what comes in through a pipe behind them, and pictures.
-    pub(crate) fn gather(words: Option<&str>, pictures: &[PathBuf], open: Stdin) -> anyhow::Result<Self> {
+    /// Takes the words of the command line, what comes in through a pipe behind them, pictures and files.
+    pub(crate) fn gather(
+        words: Option<&str>,
+        pictures: &[PathBuf],
+        files: &[PathBuf],
+        open: Stdin,
+    ) -> anyhow::Result<Self> {
         let mut piped = String::new();
         let mut stdin = std::io::stdin();
         if open == Stdin::Open && !stdin.is_terminal() && (words.is_none() || is_pipe()) {
@@ -42,7 +48,8 @@ impl Said {
             return Err(Refusal::usage("there is nothing to say").hint("say it: ramus run \"…\"").into());
         }
         let pictures = pictures.iter().map(|path| picture(path)).collect::<anyhow::Result<_>>()?;
-        Ok(Self { text: Some(text), pictures })
+        let attachments = files.iter().map(|path| Attachment::read(path)).collect::<Result<_, _>>()?;
+        Ok(Self { text: Some(text), pictures, attachments })
     }
 }
 

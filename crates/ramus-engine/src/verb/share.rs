@@ -1,0 +1,186 @@
+//! `share` and `unshare`: the path to an entry, redacted, as a page that others can open with a secret.
+//!
+//! The page is frozen. Only what is on the path and asked for is in it: no other branch, no system prompt, no directory, and
+//! nothing of another session. The session records that it was shared and never how to open it.
+
+use ramus_model::{Body, Draft, Seq, time};
+use ramus_publish::html;
+use ramus_publish::transcript::Transcript;
+use ramus_redact::{Finding, Redactor};
+use ramus_store::Residence;
+use serde_json::json;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::session::Session;
+use crate::shares::{Share, Shares, hash};
+use crate::verb::append::Cursor;
+use crate::verb::transcript::{Include, TranscriptScope, redact};
+
+/// What is shared, and how.
+#[derive(Clone, Debug)]
+pub struct ShareOptions {
+    /// The entry that the path ends with.
+    pub entry: Option<Seq>,
+    /// What of each entry is in it. The system is never.
+    pub include: Include,
+    /// For how long, in milliseconds; none for until it is taken back.
+    pub lifetime: Option<i64>,
+}
+
+/// What would be shared.
+#[derive(Clone, Debug)]
+pub struct SharePreview {
+    /// What others would see.
+    pub transcript: Transcript,
+    /// What was taken out of it.
+    pub findings: Vec<Finding>,
+}
+
+impl SharePreview {
+    /// Returns the page.
+    pub fn page(&self) -> String {
+        html::write(&self.transcript, &html::Options { unlisted: true })
+    }
+}
+
+/// A share that was just made: the only time its secret is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// The share.
+    pub share: Share,
+    /// What opens it.
+    pub secret: String,
+}
+
+impl Engine {
+    /// Keeps shares in a home.
+    #[must_use]
+    pub fn with_shares(mut self, home: &std::path::Path) -> Self {
+        self.shares = Some(Shares::of_home(home));
+        self
+    }
+
+    /// Shows what a share would hold. Nothing is written.
+    pub fn preview_share(
+        &self,
+        session: &mut Session,
+        options: &ShareOptions,
+        redactor: &Redactor,
+    ) -> Result<SharePreview, EngineError> {
+        let leaf = options.entry.or(session.log().leaf());
+        let include = Include { system: false, ..options.include };
+        let mut transcript = self.transcript(session, TranscriptScope::Path(leaf), include)?;
+        // What leads back to the session is the owner's.
+        transcript.session.clear();
+        let mut pass = redactor.pass();
+        redact(&mut transcript, &mut pass);
+        let findings = pass.findings().to_vec();
+        let count: usize = findings.iter().map(|finding| finding.count).sum();
+        if count > 0 {
+            let many = if count == 1 { "One value was".to_owned() } else { format!("{count} values were") };
+            transcript.notes.push(format!("{many} taken out or made anonymous before this was shared."));
+        }
+        Ok(SharePreview { transcript, findings })
+    }
+
+    /// Shares what was previewed.
+    pub fn share(
+        &self,
+        session: &mut Session,
+        options: &ShareOptions,
+        preview: &SharePreview,
+    ) -> Result<Shared, EngineError> {
+        if session.residence() == Residence::InPlace {
+            let reason = "the file belongs to another program; import or fork the session to share it";
+            return Err(EngineError::Invalid(reason.into()));
+        }
+        let shares = self.shares()?;
+        let leaf = options.entry.or(session.log().leaf());
+        let entry = leaf.map(|leaf| session.entry_id(leaf).to_string()).unwrap_or_default();
+        // 122 random bits are what a UUID has; two of them are more than the 128 that a secret should have.
+        let random = || uuid::Uuid::new_v4().simple().to_string();
+        let secret = format!("{}{}", random(), &random().get(..8).unwrap_or_default());
+        let include = options.include;
+        let named = [
+            ("messages", include.messages),
+            ("diffs", include.diffs),
+            ("tools", include.tools),
+            ("thinking", include.thinking),
+        ];
+        let share = Share {
+            id: random(),
+            session: session.id().to_string(),
+            entry: entry.clone(),
+            include: named.iter().filter(|(_, is_in)| *is_in).map(|(name, _)| (*name).to_owned()).collect(),
+            created: self.timestamp(),
+            expires: options.lifetime.map(|lifetime| self.now().saturating_add(lifetime)),
+            revoked: None,
+            secret_sha256: hash(&secret),
+        };
+        shares.add(share.clone(), preview.page().as_bytes())?;
+        let data = json!({"op": "share", "client": self.client, "id": share.id, "entry": entry, "include": share.include,
+            "expires": share.expires.map(time::format)});
+        let draft = Draft::new(Body::ramus("share", data));
+        if let Err(error) = self.append(session, &[draft], &Cursor::Leaf) {
+            // What the session does not know of must not be open.
+            shares.revoke(|other| other.id == share.id, self.now(), &self.timestamp())?;
+            return Err(error);
+        }
+        Ok(Shared { share, secret })
+    }
+
+    /// Takes shares of a session back: one, or all of them. Returns those that were open.
+    pub fn unshare(&self, session: &mut Session, id: Option<&str>) -> Result<Vec<Share>, EngineError> {
+        let shares = self.shares()?;
+        let owner = session.id().to_string();
+        let is_meant =
+            |share: &Share| share.session == owner && id.is_none_or(|id| share.id.starts_with(id) && id.len() >= 4);
+        let ended = shares.revoke(is_meant, self.now(), &self.timestamp())?;
+        if ended.is_empty() {
+            return Err(EngineError::ShareNotFound(id.unwrap_or(&owner).to_owned()));
+        }
+        for share in &ended {
+            let data = json!({"op": "unshare", "client": self.client, "id": share.id});
+            self.append(session, &[Draft::new(Body::ramus("share", data))], &Cursor::Leaf)?;
+        }
+        Ok(ended)
+    }
+
+    /// Lists everything that was ever shared, what is over included.
+    pub fn list_shares(&self) -> Result<Vec<Share>, EngineError> {
+        match &self.shares {
+            Some(shares) => shares.all(),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Lists what can be seen now.
+    pub fn open_shares(&self) -> Result<Vec<Share>, EngineError> {
+        let now = self.now();
+        Ok(self.list_shares()?.into_iter().filter(|share| share.is_open(now)).collect())
+    }
+
+    /// Returns the page that a secret opens; none when there is no such share, it is over, or the secret is another one.
+    pub fn open_share(&self, id: &str, secret: &str) -> Result<Option<Vec<u8>>, EngineError> {
+        let shares = self.shares()?;
+        let now = self.now();
+        let found = shares.all()?.into_iter().find(|share| share.id == id);
+        match found.filter(|share| share.opens_with(secret) && share.is_open(now)) {
+            Some(share) => shares.page(&share).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes back everything that is shared of a session, before it goes.
+    pub(crate) fn revoke_shares_of(&self, session: &str) -> Result<(), EngineError> {
+        match &self.shares {
+            Some(shares) => shares.revoke(|share| share.session == session, self.now(), &self.timestamp()).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn shares(&self) -> Result<&Shares, EngineError> {
+        self.shares.as_ref().ok_or_else(|| EngineError::Invalid("this home keeps no shares".into()))
+    }
+}

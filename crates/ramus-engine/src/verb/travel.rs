@@ -1,0 +1,130 @@
+//! What was interrupted between files and conversation: both go on to the end together, or neither does.
+//!
+//! The snapshot that is kept before files are restored says what shall come of it. When that entry is the last word of the
+//! log, nobody got to the end. If files are as they shall be, the rest is done; if none is, nothing was begun, and the
+//! conversation stays where it is.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use ramus_model::json::Raw;
+use ramus_model::{Kind, Record, Seq};
+use ramus_snapshot::{About, SnapshotId, Taken};
+use serde_json::{Value, json};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::operation::Doing;
+use crate::session::Session;
+use crate::verb::restore::note_restored;
+use crate::verb::revert::{completed, pointer};
+use crate::verb::snapshot::{SnapshotEntry, describe};
+use crate::workspace::Cause;
+
+/// What shall come of a restore.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Intent {
+    /// The files as they shall be.
+    pub(crate) expected: SnapshotId,
+    /// What is restored, in words.
+    pub(crate) what: String,
+    /// What the pointer says that moves the leaf, if it is moved.
+    pub(crate) pointer: Option<Value>,
+}
+
+impl Intent {
+    fn to_json(&self) -> Value {
+        json!({"expected": self.expected.to_string(), "what": self.what, "pointer": self.pointer})
+    }
+
+    /// Reads what the entry of a snapshot says.
+    fn read(line: &[u8]) -> Option<Self> {
+        let raw = Raw::parse(line)?.field("data")?.field("intent")?;
+        let value: Value = serde_json::from_slice(raw.bytes()).ok()?;
+        Some(Self {
+            expected: SnapshotId::parse(value.get("expected")?.as_str()?).ok()?,
+            what: value.get("what")?.as_str()?.to_owned(),
+            pointer: value.get("pointer").filter(|pointer| !pointer.is_null()).cloned(),
+        })
+    }
+}
+
+impl Engine {
+    /// Notes what is there before files are restored, and what shall come of it.
+    pub(crate) fn note_safety(
+        &self,
+        session: &mut Session,
+        (taken, label): (&Taken, &str),
+        intent: Option<&Intent>,
+        doing: &mut Doing,
+    ) -> Result<SnapshotEntry, EngineError> {
+        let mut data = describe(taken, label, Cause::Safety);
+        if let (Some(object), Some(intent)) = (data.as_object_mut(), intent) {
+            object.insert("intent".into(), intent.to_json());
+        }
+        self.note_snapshot(session, data, doing)
+    }
+
+    /// Ends what was interrupted, before something is written, unless somebody is at it. Looked for once per open session.
+    pub(crate) fn end_what_was_interrupted(&self, session: &mut Session) {
+        if std::mem::replace(&mut session.looked_for_intent, true) {
+            return;
+        }
+        if !matches!(session.intent(), Ok(Some(_))) {
+            return;
+        }
+        // Whoever has the lease is not done yet.
+        let Ok(_lease) = self.store.lease(session.location(), self.now()) else { return };
+        if let Err(error) = self.end_travel(session) {
+            session.notices.push(format!("a restore that was interrupted could not be ended yet: {error}"));
+        }
+    }
+
+    /// The same. The caller has the lease.
+    pub(crate) fn end_travel(&self, session: &mut Session) -> Result<(), EngineError> {
+        session.looked_for_intent = true;
+        let Some((seq, intent)) = session.intent()? else { return Ok(()) };
+        let Some(safety) = session.snapshot_at(seq)? else { return Ok(()) };
+        // What of the files was begun is carried out by opening the store.
+        let mut store = self.snapshot_store(session)?;
+        let now = store.take_since(safety.commit, &About::default())?.id;
+        let other: HashSet<PathBuf> = store.changed(intent.expected, now)?.into_iter().collect();
+        let done: Vec<PathBuf> =
+            store.changed(safety.commit, intent.expected)?.into_iter().filter(|path| !other.contains(path)).collect();
+        let what = &intent.what;
+        let mut doing = Doing::found(&session.line(seq)?, self);
+        if done.is_empty() {
+            let label = format!("Not restored: {what}");
+            let taken =
+                store.take_since(safety.commit, &About { label: label.clone(), parents: vec![safety.commit] })?;
+            self.note_safety(session, (&taken, &label), None, &mut doing)?;
+            session.notices.push(format!("restoring {what} was interrupted before it began; nothing was changed"));
+            return Ok(());
+        }
+        self.keep_standard_directories(session)?;
+        let (draft, now) = note_restored(&mut store, &safety, what, &done)?;
+        let mut drafts = vec![draft];
+        if let Some(data) = intent.pointer {
+            drafts.push(pointer(completed(data, &store, &safety, now)?)?);
+        }
+        self.record(session, &mut doing, drafts)?;
+        session.notices.push(format!("restoring {what} was interrupted and is now done"));
+        Ok(())
+    }
+}
+
+impl Session {
+    /// Finds a restore that nobody ended: the last word of the log says what shall come of it.
+    fn intent(&self) -> Result<Option<(Seq, Intent)>, EngineError> {
+        let log = self.log();
+        let last = log.seqs().rev().find(|seq| log.record(*seq).is_some_and(Record::is_visible));
+        let Some(seq) = last.filter(|seq| log.record(*seq).is_some_and(|record| record.kind == Kind::Custom)) else {
+            return Ok(None);
+        };
+        // What a fork shares was begun by another session.
+        if Some(seq) != log.leaf() || !log.is_own(seq) {
+            return Ok(None);
+        }
+        Ok(Intent::read(&self.line(seq)?).map(|intent| (seq, intent)))
+    }
+}

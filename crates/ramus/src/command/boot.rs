@@ -1,0 +1,50 @@
+//! `boot`: seeds the root of a session, once.
+
+use clap::Args;
+use ramus_engine::Boot as Seed;
+use serde_json::json;
+
+use crate::failure::{Exit, Refusal};
+use crate::invocation::Invocation;
+use crate::render::{Text, clean, json};
+
+const EXAMPLES: &str = "\
+The root says what the session is, where it works, and a word of welcome. `ramus chat` does it with the first words; doing \
+it again changes nothing and tells what the first time said. `ramus reset` clears it.
+
+Example:
+  ramus boot \"$(ramus new)\" --welcome 'Hello!'";
+
+/// Seed the root of a session, once
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Boot {
+    /// The session
+    session: String,
+    /// A word of welcome, for people
+    #[arg(long, value_name = "TEXT")]
+    welcome: Option<String>,
+    /// A system message, for models
+    #[arg(long, value_name = "TEXT")]
+    system: Option<String>,
+}
+
+impl Boot {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let mut session = invocation.session(&self.session)?;
+        let seed = Seed { welcome: self.welcome.clone(), system: self.system.clone() };
+        let late = || Refusal::invalid("something was said in the session before it could be seeded");
+        let booted = invocation.engine.boot(&mut session, &seed)?.ok_or_else(late)?;
+        invocation.finish(&mut session)?;
+        if invocation.screen.wants_json() {
+            invocation.screen.json(json::members(json!({
+                "entry": booted.entry.as_str(), "welcome": booted.welcome, "workspace": booted.workspace,
+                "is_new": booted.is_new,
+            })))?;
+        } else {
+            let mut text = Text::new();
+            invocation.screen.text(text.plain(&clean::one_line(&booted.welcome)).end())?;
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,56 @@
+//! `clear`: a model starts afresh in the same session.
+
+use clap::Args;
+use ramus_model::EntryId;
+use serde_json::json;
+
+use crate::failure::Exit;
+use crate::invocation::Invocation;
+use crate::render::{Text, json, quantity};
+
+const EXAMPLES: &str = "\
+A model is sent the system messages of the conversation and nothing else of it from here on. Everything stays in the \
+session: `ramus undo` brings it back, `ramus show` shows it.
+
+Examples:
+  ramus clear last
+  ramus clear last --dry-run";
+
+/// Let a model start afresh, without what was said so far
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Clear {
+    /// The session
+    session: String,
+    /// Say what would be left out, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Clear {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let mut session = invocation.session(&self.session)?;
+        let cleared = invocation.engine.clear(&mut session, self.dry_run)?;
+        invocation.finish(&mut session)?;
+        if invocation.screen.wants_json() {
+            invocation.screen.json(json::members(json!({
+                "cleared": cleared.entry.as_ref().map(EntryId::as_str),
+                "messages": cleared.messages,
+                "kept": cleared.kept,
+                "tokens_before": cleared.tokens_before,
+                "leaf": session.leaf().as_ref().map(EntryId::as_str),
+                "dry_run": self.dry_run,
+            })))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::new();
+        let messages = quantity::count(cleared.messages, "message", "messages");
+        let said = match (cleared.messages, self.dry_run) {
+            (0, _) => "there is nothing to clear".to_owned(),
+            (_, true) => format!("{messages} would be left out"),
+            (_, false) => format!("{messages} left out; `ramus undo` brings them back"),
+        };
+        invocation.screen.note(text.plain(&said).end())?;
+        Ok(Exit::Done)
+    }
+}

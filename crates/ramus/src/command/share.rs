@@ -1,0 +1,231 @@
+//! `share` and `unshare`: a path as a page for others, and the end of that.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use ramus_engine::{Include, ShareOptions, SharePreview};
+use ramus_model::time;
+use serde_json::{Value, json};
+
+use crate::failure::{Exit, Refusal};
+use crate::file::{self, Access};
+use crate::invocation::Invocation;
+use crate::redaction;
+use crate::render::{Text, json, quantity, style};
+
+/// Where `ramus serve` listens.
+const SERVER: &str = "http://127.0.0.1:4096";
+
+const EXAMPLES: &str = "\
+What is shared is the path to the entry, as it is now: no other branch, no system prompt, no directory, nothing of another \
+session, and nothing that is said later. Secrets, user names and home directories are taken out of it first; --dry-run lists them. \
+--html writes the page to a file that can be sent around. The address is for `ramus serve`, which this version does not have \
+yet: until then nobody can open it.
+
+Examples:
+  ramus share last --dry-run
+  ramus share last@plan --include messages,diffs --expires 12h
+  ramus share last --html session.html
+  ramus share --list
+  ramus unshare last";
+
+/// Share the path to an entry as a page that others can open
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Share {
+    /// The entry that the path ends with; the leaf when none is named
+    #[arg(value_name = "SESSION[@ENTRY]", required_unless_present = "list")]
+    session: Option<String>,
+    /// What is in it: messages, diffs, tools, thinking
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "messages,diffs,tools")]
+    include: Vec<String>,
+    /// How long it can be seen: 30m, 12h, 7d, or never to let it last until it is taken back
+    #[arg(long, value_name = "TIME", default_value = "7d")]
+    expires: String,
+    /// Say what would be shared, and what would be taken out of it
+    #[arg(long)]
+    dry_run: bool,
+    /// Write the page to a file too
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Where the server is that shows it
+    #[arg(long, value_name = "URL", default_value = SERVER)]
+    base: String,
+    /// List what is shared
+    #[arg(long, conflicts_with_all = ["session", "dry_run", "html"])]
+    list: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// Take back what is shared of a session
+#[derive(Debug, Args)]
+pub(crate) struct Unshare {
+    /// The session
+    session: String,
+    /// The share; all of the session when none is named
+    id: Option<String>,
+}
+
+impl Share {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if self.list {
+            return list(invocation);
+        }
+        let include = self.include()?;
+        let lifetime = lifetime(&self.expires)?;
+        let argument = self.session.as_deref().unwrap_or_default();
+        let (mut session, entry) = invocation.session_and_entry(argument)?;
+        let options = ShareOptions { entry, include, lifetime };
+        let preview = invocation.engine.preview_share(&mut session, &options, &redaction::redactor())?;
+        if self.dry_run {
+            self.write_html(&preview)?;
+            return show_preview(invocation, &preview);
+        }
+        if !self.yes && !confirm(invocation, &preview)? {
+            return Err(Refusal::invalid("nothing was shared").into());
+        }
+        let shared = invocation.engine.share(&mut session, &options, &preview)?;
+        self.write_html(&preview)?;
+        invocation.finish(&mut session)?;
+        let url = format!("{}/share/{}?secret={}", self.base.trim_end_matches('/'), shared.share.id, shared.secret);
+        if invocation.screen.wants_json() {
+            let mut share = json::share(&shared.share);
+            if let Some(object) = share.as_object_mut() {
+                object.insert("secret".into(), shared.secret.into());
+                object.insert("url".into(), url.into());
+            }
+            invocation.screen.json(json::members(json!({"share": share, "redacted": findings(&preview)})))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::new();
+        text.plain(&url).end();
+        invocation.screen.text(&text)?;
+        let mut told = Text::new();
+        summary(&preview, &mut told);
+        if let Some(expires) = shared.share.expires {
+            told.styled(style::DIM, &format!("it ends {}", time::format(expires))).end();
+        }
+        if self.html.is_none() {
+            told.styled(style::HINT, "this version has no server that shows it; --html FILE writes the page").end();
+        }
+        invocation.screen.note(&told)?;
+        Ok(Exit::Done)
+    }
+
+    fn include(&self) -> anyhow::Result<Include> {
+        let known = ["messages", "diffs", "tools", "thinking"];
+        if let Some(wrong) = self.include.iter().find(|name| !known.contains(&name.as_str())) {
+            let message = format!("{wrong:?} cannot be included");
+            return Err(Refusal::usage(message).hint("there are messages, diffs, tools and thinking").into());
+        }
+        let has = |name: &str| self.include.iter().any(|included| included == name);
+        let tools = has("tools");
+        Ok(Include { messages: has("messages"), diffs: has("diffs"), tools, thinking: has("thinking"), system: false })
+    }
+
+    fn write_html(&self, preview: &SharePreview) -> anyhow::Result<()> {
+        let Some(path) = &self.html else { return Ok(()) };
+        let written = file::write_whole(path, preview.page().as_bytes(), Access::Shared);
+        written.with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+impl Unshare {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let mut session = invocation.session(&self.session)?;
+        let ended = invocation.engine.unshare(&mut session, self.id.as_deref())?;
+        invocation.finish(&mut session)?;
+        if invocation.screen.wants_json() {
+            let ended: Vec<Value> = ended.iter().map(json::share).collect();
+            invocation.screen.json(json::members(json!({"unshared": ended})))?;
+        } else {
+            let mut text = Text::new();
+            let count = quantity::count(ended.len(), "share was taken back", "shares were taken back");
+            invocation.screen.note(text.plain(&count).end())?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// A time that a person writes, in milliseconds; none for never.
+fn lifetime(text: &str) -> anyhow::Result<Option<i64>> {
+    if text == "never" {
+        return Ok(None);
+    }
+    let wrong = || Refusal::usage(format!("{text:?} is no time")).hint("say 30m, 12h, 7d or never");
+    let (number, unit) = text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
+    let factor: i64 = match unit {
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return Err(wrong().into()),
+    };
+    let number: i64 = number.parse().ok().filter(|number| (1..=36_500).contains(number)).ok_or_else(wrong)?;
+    Ok(Some(number * factor))
+}
+
+/// Asks, when there is someone to ask.
+fn confirm(invocation: &mut Invocation<'_>, preview: &SharePreview) -> anyhow::Result<bool> {
+    let mut text = Text::new();
+    summary(preview, &mut text);
+    text.plain("Share it?");
+    // A program that shares has been told to.
+    Ok(invocation.screen.ask(&mut text)?.unwrap_or(true))
+}
+
+fn summary(preview: &SharePreview, text: &mut Text) {
+    let entries = quantity::count(preview.transcript.entries.len(), "entry", "entries");
+    text.plain(&format!("{entries} of ")).styled(style::BOLD, &preview.transcript.title).end();
+    for finding in &preview.findings {
+        let places = quantity::count(finding.count, "time", "times");
+        let number = if finding.number > 1 { format!(" {}", finding.number) } else { String::new() };
+        text.plain("  taken out: ").styled(style::BOLD, &format!("{}{number}", finding.kind));
+        text.styled(style::DIM, &format!("  {places}, first in {}", finding.places.first().map_or("", String::as_str)));
+        text.end();
+    }
+}
+
+fn show_preview(invocation: &mut Invocation<'_>, preview: &SharePreview) -> anyhow::Result<Exit> {
+    if invocation.screen.wants_json() {
+        let entries: Vec<&str> = preview.transcript.entries.iter().map(|entry| entry.id.as_str()).collect();
+        let answer = json!({"share": null, "entries": entries, "redacted": findings(preview), "dry_run": true});
+        invocation.screen.json(json::members(answer))?;
+        return Ok(Exit::Done);
+    }
+    let mut text = Text::new();
+    summary(preview, &mut text);
+    invocation.screen.text(&text)?;
+    Ok(Exit::Done)
+}
+
+fn findings(preview: &SharePreview) -> Vec<Value> {
+    let one = |finding: &ramus_redact::Finding| json!({"kind": finding.kind, "number": finding.number, "count": finding.count, "where": finding.places});
+    preview.findings.iter().map(one).collect()
+}
+
+fn list(invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+    let shares = invocation.engine.list_shares()?;
+    if invocation.screen.wants_json() {
+        let shares: Vec<Value> = shares.iter().map(json::share).collect();
+        invocation.screen.json(json::members(json!({"shares": shares})))?;
+        return Ok(Exit::Done);
+    }
+    let mut text = Text::new();
+    for share in &shares {
+        text.styled(style::ID, share.id.get(..8).unwrap_or(&share.id)).spaces(2).styled(style::ID, &share.session);
+        let state = match (&share.revoked, share.expires) {
+            (Some(when), _) => format!("taken back {when}"),
+            (None, Some(end)) => format!("until {}", time::format(end)),
+            (None, None) => "until it is taken back".to_owned(),
+        };
+        text.spaces(2).plain(&share.include.join(",")).spaces(2).styled(style::DIM, &state).end();
+    }
+    if shares.is_empty() {
+        text.styled(style::DIM, "nothing is shared").end();
+    }
+    invocation.screen.text(&text)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,86 @@
+//! Sessions that leave the home and come into another one.
+
+use serde_json::json;
+
+use crate::world::World;
+
+#[test]
+fn a25_a_bundle_goes_into_another_home_and_out_again() {
+    let (here, there) = (World::new(), World::new());
+    let session = here.branched();
+    let bundle = here.ok(&["export", &session]) + "\n";
+    assert!(bundle.starts_with("{\"format\":\"ramus-bundle\""), "{bundle}");
+    let file = there.file("session.json", &bundle);
+    let dry = there.json(&["import", &file, "--dry-run"]);
+    assert_eq!(dry["imported"][0]["id"], json!(session));
+    assert_eq!(there.run(&["show", &session]).code, 3, "a dry run imports nothing");
+    let imported = there.json(&["import", &file]);
+    assert_eq!(imported["imported"][0]["source"], "ramus-bundle");
+    assert_eq!(imported["imported"][0]["branches"], 2);
+    assert_eq!(imported["imported"][0]["lossy"], json!([]));
+    assert_eq!((&imported["skipped"], &imported["failed"]), (&json!([]), &json!([])));
+    let again = there.json(&["session", "import", &file]);
+    assert_eq!((&again["imported"], &again["skipped"][0]["id"]), (&json!([]), &json!(session)));
+    // The names that other agents use, and a file instead of stdout.
+    let path = there.path("project/again.json").display().to_string();
+    there.ok(&["session", "export", &session, "--output", &path, "-q"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), bundle);
+    assert_eq!(there.ok(&["tree", &session, "--json"]), here.ok(&["tree", &session, "--json"]));
+    // Both go on, and neither can be had in the other's place.
+    here.say(&session, "user", "this way");
+    there.say(&session, "user", "that way");
+    let longer = here.ok(&["export", &session]) + "\n";
+    let refused = there.run_with(&longer, &["import", "-"]);
+    assert_eq!(refused.code, 4, "{}", refused.stderr);
+    let copied = there.run_with(&longer, &["import", "-", "--as-new", "--json"]);
+    assert_eq!(copied.code, 0, "{}", copied.stderr);
+    assert_eq!(there.run_with(&longer[..longer.len() / 2], &["import", "-", "--as-new"]).code, 5);
+    assert_eq!(there.run(&["import", "no-such-file.json"]).code, 3);
+}
+
+#[test]
+fn a25_pages_and_texts_are_written() {
+    let world = World::new();
+    let session = world.branched();
+    let page = world.ok(&["export", &session, "--to", "html"]);
+    for part in
+        ["<!doctype html>", "Content-Security-Policy", "id=\"e-bbbb0001\"", "id=\"e-cccc0002\"", "Call sorted(names)."]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    let text = world.ok(&["export", &format!("{session}@bbbb0001"), "--to", "md"]);
+    assert!(text.contains("And in reverse?") && !text.contains("Without changing it?"), "{text}");
+    let all = world.ok(&["export", &session, "--to", "md", "--all"]);
+    assert!(all.contains("## Branch 1, from `aaaa0004`"), "{all}");
+    assert_eq!(world.run(&["export", &session, "--redact"]).code, 2);
+}
+
+#[test]
+fn i11_i12_a_share_is_previewed_made_listed_and_taken_back() {
+    let world = World::new().with("SHOP_TOKEN", "correct-horse-battery");
+    let session = world.branched();
+    world.say(&session, "user", "the key is AKIAIOSFODNN7ABCDEFG and correct-horse-battery");
+    let dry = world.json(&["share", &session, "--dry-run"]);
+    let kinds: Vec<&str> =
+        dry["redacted"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["aws-access-key", "own-secret"]);
+    assert_eq!(world.json(&["share", "--list"])["shares"], json!([]), "a dry run shares nothing");
+    let page = world.path("project/shared.html").display().to_string();
+    let answer = world.json(&["share", &session, "--include", "messages,diffs", "--expires", "12h", "--html", &page]);
+    let (share, page) = (&answer["share"], std::fs::read_to_string(page).unwrap());
+    let secret = share["secret"].as_str().unwrap();
+    let url = format!("/share/{}?secret={secret}", share["id"].as_str().unwrap());
+    assert!(share["url"].as_str().unwrap().ends_with(&url) && share["expires"].is_string(), "{share}");
+    for hidden in ["AKIAIOSFODNN7ABCDEFG", "correct-horse", "And in reverse?", &session, "list.py"] {
+        assert!(!page.contains(hidden), "{hidden}");
+    }
+    assert!(page.contains("[redacted: aws-access-key 1]") && page.contains("Call sorted(names)."), "{page}");
+    assert_eq!(world.json(&["list"])["sessions"][0]["share"]["id"], share["id"]);
+    assert_eq!(world.json(&["show", &session])["session"]["share"]["secret"], json!(null));
+    assert_eq!(world.json(&["unshare", &session])["unshared"][0]["id"], share["id"]);
+    assert_eq!(world.json(&["list"])["sessions"][0]["share"], json!(null));
+    assert_eq!(world.run(&["unshare", &session]).code, 3);
+    for wrong in [vec!["--expires", "soon"], vec!["--include", "everything"]] {
+        assert_eq!(world.run(&[vec!["share", &session], wrong].concat()).code, 2);
+    }
+}
