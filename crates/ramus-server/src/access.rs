@@ -8,6 +8,8 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 
+use crate::error::ApiError;
+
 /// The name of the cookie that browsers are given.
 pub(crate) const COOKIE: &str = "ramus";
 
@@ -101,6 +103,11 @@ impl Access {
     /// Says whether an owner is the user of the home.
     pub(crate) fn is_user(&self, owner: &Owner) -> bool {
         self.holders.first().is_some_and(|first| first.owner == *owner)
+    }
+
+    /// Refuses what only the user of the home may do.
+    pub(crate) fn check_user(&self, owner: &Owner) -> Result<(), ApiError> {
+        if self.is_user(owner) { Ok(()) } else { Err(ApiError::denied("only the user of the home may do this")) }
     }
 
     /// Finds who holds a token.

@@ -42,6 +42,8 @@ pub(crate) struct App {
     pub(crate) hub: Arc<Hub>,
     pub(crate) runs: Runs,
     pub(crate) workshop: Arc<dyn Workshop>,
+    /// How addresses of ours begin: `http` or `https`.
+    pub(crate) scheme: &'static str,
     pub(crate) runtime: Handle,
     pub(crate) metrics: Metrics,
     pub(crate) streams: AtomicUsize,
@@ -73,10 +75,9 @@ impl App {
         }
     }
 
-    /// Ends a change: what was left for later is made durable, and whoever watches is told.
+    /// Ends a change: what was left for later is made durable.
     pub(crate) fn finish(&self, session: &mut Session) -> Result<u64, ApiError> {
         self.engine.end_turn(session)?;
-        self.hub.changed(session.id());
         Ok(session.log().len() as u64)
     }
 

@@ -1,30 +1,30 @@
-//! Telling what happens: one channel per session that somebody watches, and one for everything.
+//! Telling what happens: one channel per session that somebody watches, and one feed for everything.
 //!
-//! What is durable is told in the order of the log, each entry once: only the channel's own task hands entries out, and it
-//! reads the log where it was not told. What is not durable passes through the same task, so both come in one order.
+//! What happens is what the engine's event streams say: what is durable comes from the log, each entry once and in its
+//! order; what is not comes between. A channel asks one stream on behalf of everybody who watches a session.
 
 mod channel;
 mod feed;
 mod frame;
+mod global;
 mod reader;
 mod survey;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ramus_engine::{Engine, Written};
-use ramus_model::{EntryId, SessionId};
-use serde_json::Value;
+use ramus_engine::Engine;
+use ramus_model::SessionId;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Owner;
 use crate::error::{ApiError, Kind};
 use crate::run::Running;
 use crate::work::Work;
-use channel::{Channel, Letter};
+use channel::Channel;
 pub(crate) use feed::Feed;
-pub(crate) use frame::{Frame, event};
-pub(crate) use reader::{Reader, global};
+pub(crate) use frame::{Frame, Place, event};
+pub(crate) use global::global;
+pub(crate) use reader::Reader;
 
 /// What tells.
 pub(crate) struct Hub {
@@ -42,41 +42,14 @@ impl Hub {
         Arc::new(Self { channels: Mutex::default(), feed, engine, work, events, stop })
     }
 
-    /// Tells what happens in a turn.
-    pub(crate) fn tell(&self, session: &SessionId, owner: &Owner, name: &str, told: &Value, entry: Option<Written>) {
-        let letter = match entry {
-            Some(written) => Letter::Appended(vec![written]),
-            None => Letter::Tell(event(name, None, told)),
-        };
-        self.post(session, letter);
-        // What comes in pieces would drive everything else out.
-        if !name.ends_with(".delta") {
-            self.feed.publish(owner, name, told);
-        }
-    }
-
-    /// Tells that a turn is over.
+    /// Tells that a turn is over, behind everything that it wrote and said.
     pub(crate) fn ended(&self, run: &Running) {
-        self.post(&run.session, Letter::Tell(run.end_frame()));
+        if let Some(channel) = self.channels().get(&run.session) {
+            channel.tell_behind(run.end_frame());
+        }
         let mut told = run.to_json();
         told.insert("type".into(), "run.ended".into());
-        self.feed.publish(&run.owner, "run.ended", &told.into());
-    }
-
-    /// Tells that entries were appended.
-    pub(crate) fn appended(&self, session: &SessionId, written: &[Written]) {
-        self.post(session, Letter::Appended(written.to_vec()));
-    }
-
-    /// Says that a session may have changed.
-    pub(crate) fn changed(&self, session: &SessionId) {
-        self.post(session, Letter::Look);
-    }
-
-    fn post(&self, session: &SessionId, letter: Letter) {
-        if let Some(channel) = self.channels().get(session) {
-            channel.post(letter);
-        }
+        self.feed.publish(Some(&run.owner), "run.ended", &told.into());
     }
 
     /// Watches a session: returns what will be told from now on.
@@ -114,16 +87,4 @@ impl Hub {
         // Nobody leaves it half changed.
         self.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Describes an appended entry.
-fn appended(session: &SessionId, seq: u64, entry: &EntryId, parent: Option<&EntryId>) -> Frame {
-    let told = serde_json::json!({
-        "type": "entry.appended",
-        "session": session.as_str(),
-        "entry": entry.as_str(),
-        "parent": parent.map(EntryId::as_str),
-        "seq": seq,
-    });
-    event("entry.appended", Some(seq), &told)
 }

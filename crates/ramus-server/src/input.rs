@@ -46,6 +46,11 @@ fn unread(rejection: BytesRejection) -> ApiError {
     }
 }
 
+/// A body that says nothing.
+#[derive(Debug, Default, serde::Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
 /// What stands behind the `?`.
 pub(crate) struct Asked<T>(pub(crate) T);
 

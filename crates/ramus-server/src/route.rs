@@ -1,9 +1,11 @@
 //! The routes, one file per resource.
 
+mod artifacts;
 mod blobs;
 mod branches;
 mod children;
 mod compaction;
+mod comparison;
 mod context;
 mod doctor;
 mod entries;
@@ -11,14 +13,20 @@ mod events;
 mod files;
 mod health;
 mod history;
+mod life;
 mod login;
 mod messages;
+mod operations;
 mod permissions;
 mod runs;
 mod search;
 mod sessions;
+mod shares;
 mod state;
+mod todos;
+mod transfer;
 mod tree;
+mod upkeep;
 mod usage;
 
 use std::any::Any;
@@ -66,6 +74,26 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(permissions::revoke))
         .routes(routes!(doctor::examine, doctor::repair))
         .routes(routes!(doctor::examine_all))
+        .routes(routes!(upkeep::gc))
+        .routes(routes!(upkeep::retain))
+        .routes(routes!(life::archive))
+        .routes(routes!(life::unarchive))
+        .routes(routes!(life::boot))
+        .routes(routes!(life::clear))
+        .routes(routes!(life::reset))
+        .routes(routes!(life::purge))
+        .routes(routes!(todos::list, todos::change))
+        .routes(routes!(operations::log))
+        .routes(routes!(operations::undo))
+        .routes(routes!(operations::redo))
+        .routes(routes!(comparison::compare))
+        .routes(routes!(comparison::merge_back))
+        .routes(routes!(artifacts::artifacts))
+        .routes(routes!(shares::of_session, shares::share, shares::unshare))
+        .routes(routes!(shares::list))
+        .routes(routes!(shares::page))
+        .routes(routes!(transfer::export))
+        .routes(routes!(transfer::import))
         .routes(routes!(runs::list, runs::start))
         .routes(routes!(runs::show))
         .routes(routes!(runs::say))

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use ramus_engine::run::{Asker, Inbox, Run};
 use ramus_engine::settings::Settings;
-use ramus_engine::{Engine, Session};
+use ramus_engine::{Engine, Retention, Session};
+use ramus_redact::Redactor;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
@@ -76,6 +77,12 @@ pub trait Workshop: Send + Sync {
         inbox: &Inbox,
         runtime: &Handle,
     ) -> Result<Equipped, ApiError>;
+
+    /// Returns what takes secrets out of what leaves the home.
+    fn redactor(&self) -> Redactor;
+
+    /// Returns the rules by which old sessions go.
+    fn retention(&self) -> Result<Retention, ApiError>;
 
     /// Returns the settings that hold in a directory.
     fn settings(&self, directory: &str) -> Result<Settings, ApiError>;

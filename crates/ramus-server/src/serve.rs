@@ -162,6 +162,7 @@ fn app(config: Config, home: Home, hosts: Hosts) -> Arc<App> {
         hub,
         runs: Runs::new(config.limits.runs),
         workshop: home.workshop,
+        scheme: "http",
         runtime: Handle::current(),
         metrics: Metrics::default(),
         streams: AtomicUsize::new(0),

@@ -40,6 +40,23 @@ impl Work {
         done.await.unwrap_or_else(|_| Err(ApiError::new(Kind::Broken, "the server failed; look before trying again")))
     }
 
+    /// Does something that nobody waits for. When too many wait already, it is refused at once.
+    pub(crate) fn start(&self, work: impl FnOnce() + Send + 'static) -> Result<(), ApiError> {
+        let busy = || ApiError::new(Kind::Late, "too many requests are waiting");
+        let waiting = Arc::clone(&self.queue).try_acquire_owned().map_err(|_| busy())?;
+        let places = Arc::clone(&self.places);
+        tokio::spawn(async move {
+            // The places are never closed.
+            let Ok(place) = places.acquire_owned().await else { return };
+            let _ = tokio::task::spawn_blocking(move || {
+                let _held = (place, waiting);
+                work();
+            })
+            .await;
+        });
+        Ok(())
+    }
+
     /// Returns how many work now.
     pub(crate) fn busy(&self) -> usize {
         self.width.saturating_sub(self.places.available_permits())

@@ -3,16 +3,24 @@
 //! Each function makes one shape of what the engine returned, and is the only place where that shape is written down.
 //! Members may be added, never renamed or removed without a new [`SCHEMA_VERSION`].
 
+pub mod artifact;
 pub mod clean;
+pub mod collection;
+pub mod compare;
 pub mod context;
 pub mod disk;
 pub mod files;
 pub mod health;
+pub mod import;
+pub mod life;
+pub mod operation;
 pub mod permission;
 pub mod preview;
 pub mod removal;
 pub mod search;
 pub mod session;
+pub mod share;
+pub mod todo;
 pub mod tree;
 pub mod turn;
 pub mod usage;

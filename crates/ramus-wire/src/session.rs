@@ -4,12 +4,12 @@ use std::path::Path;
 
 use ramus_engine::{Forked, Listing, RevertMark, Session, SessionInfo, Share, Summary, View, Written};
 use ramus_model::usage::{Prices, Tokens};
-use ramus_model::{EntryId, Origin, time};
+use ramus_model::{EntryId, Origin};
 use ramus_store::Residence;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::members;
+use crate::{members, share};
 
 /// A session as lists show it. What this version does not keep track of is null, zero or empty. There may be thousands, so
 /// it is written as it is, not built up first.
@@ -117,27 +117,9 @@ impl<'i> SessionJson<'i> {
 impl SessionJson<'_> {
     /// Says what is shared of it.
     pub fn shared_as(mut self, shares: &[Share]) -> Self {
-        self.share = share_of(shares, self.id);
+        self.share = share::of_session(shares, self.id);
         self
     }
-}
-
-/// The newest share of a session, without what opens it.
-pub fn share_of(shares: &[Share], session: &str) -> Option<Value> {
-    shares.iter().rev().find(|share| share.session == session).map(share)
-}
-
-/// A share, without what opens it.
-pub fn share(share: &Share) -> Value {
-    json!({
-        "id": share.id,
-        "session": share.session,
-        "entry": share.entry,
-        "include": share.include,
-        "created": share.created,
-        "expires": share.expires.map(time::format),
-        "revoked": share.revoked,
-    })
 }
 
 /// A session as lists show it, to be shown with more.
@@ -253,7 +235,7 @@ impl<'l> ListJson<'l> {
 /// A session with everything that is told of one alone: what is shared of it, and where it ends.
 pub fn whole(session: &Session, info: &SessionInfo, prices: &Prices, shares: &[Share]) -> Map<String, Value> {
     let mut object = self::session(info, prices);
-    object.insert("share".into(), json!(share_of(shares, info.id.as_str())));
+    object.insert("share".into(), json!(share::of_session(shares, info.id.as_str())));
     object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
     object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
     object

@@ -1,40 +1,24 @@
-//! The channel of one session: a task that reads the log on and hands out what is new.
+//! The channel of one session: a task that asks the engine's stream on behalf of everybody who watches the session.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use ramus_engine::{EngineError, ErrorKind, Session, Written};
-use ramus_model::{EntryId, Log, SessionId};
+use ramus_engine::events::{Stream, Told, What};
+use ramus_model::SessionId;
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc, watch};
-use tokio::time::MissedTickBehavior;
 
-use super::{Frame, Hub, appended, event};
-use crate::error::{ApiError, Kind};
+use super::{Frame, Hub, event};
+use crate::error::ApiError;
 
-/// How often the log is looked at for what other processes write.
-const LOOK: Duration = Duration::from_millis(250);
+/// How much of a turn's ends may wait to be told.
+const LETTERS: usize = 64;
 
-/// How much may wait to be told.
-const LETTERS: usize = 4096;
-
-/// How many entries are read at a time.
-const BATCH: usize = 4096;
-
-/// Something to tell.
-#[derive(Debug)]
-pub(super) enum Letter {
-    /// This happened.
-    Tell(Frame),
-    /// These entries were appended.
-    Appended(Vec<Written>),
-    /// Something may have changed.
-    Look,
-}
+/// How many events are taken from the stream at a time.
+const BATCH: usize = 512;
 
 /// Where a channel is talked to.
 pub(super) struct Channel {
-    letters: mpsc::Sender<Letter>,
+    letters: mpsc::Sender<Frame>,
     frames: broadcast::Sender<Frame>,
     ready: watch::Receiver<bool>,
 }
@@ -45,14 +29,16 @@ impl Channel {
         let (letters, inbox) = mpsc::channel(LETTERS);
         let (frames, _) = broadcast::channel(hub.events);
         let (is_ready, ready) = watch::channel(false);
-        let task = Task { hub: Arc::clone(hub), id: session.clone(), frames: frames.clone(), session: None, last: 0 };
+        let task =
+            Task { hub: Arc::clone(hub), id: session.clone(), frames: frames.clone(), last: 0, held: Vec::new() };
         tokio::spawn(task.run(inbox, is_ready));
         Self { letters, frames, ready }
     }
 
-    /// Hands something in. When too much waits it is left out: entries are found in the log all the same.
-    pub(super) fn post(&self, letter: Letter) {
-        let _ = self.letters.try_send(letter);
+    /// Tells something behind everything that has happened until now. When too much waits it is left out: who waits for it
+    /// looks for it now and then.
+    pub(super) fn tell_behind(&self, frame: Frame) {
+        let _ = self.letters.try_send(frame);
     }
 
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Frame> {
@@ -73,148 +59,141 @@ struct Task {
     hub: Arc<Hub>,
     id: SessionId,
     frames: broadcast::Sender<Frame>,
-    session: Option<Session>,
     /// The position of the entry that was told last.
     last: u64,
-}
-
-/// What a look at the log found.
-struct Looked {
-    session: Session,
-    /// New entries, with what they hang from.
-    entries: Vec<(u64, EntryId, Option<EntryId>)>,
-    len: u64,
+    /// Events of an entry of which there may be more.
+    held: Vec<Told>,
 }
 
 impl Task {
-    async fn run(mut self, mut letters: mpsc::Receiver<Letter>, ready: watch::Sender<bool>) {
-        if self.open().await.is_err() {
+    async fn run(mut self, mut letters: mpsc::Receiver<Frame>, ready: watch::Sender<bool>) {
+        let Ok(mut stream) = self.open(None).await else {
             self.hub.close(&self.id, &self.frames);
             return;
-        }
+        };
         // Nobody is there to be told when everyone has left meanwhile.
         let _ = ready.send(true);
-        let mut clock = tokio::time::interval(LOOK);
-        clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let stop = self.hub.stop.clone();
         loop {
-            let goes_on = tokio::select! {
-                () = stop.cancelled() => false,
+            let changes = stream.changes();
+            let letter = tokio::select! {
+                () = stop.cancelled() => break,
                 letter = letters.recv() => match letter {
-                    Some(letter) => self.take(letter).await,
-                    None => false,
+                    Some(letter) => Some(letter),
+                    None => break,
                 },
-                _ = clock.tick() => !self.hub.close_unwatched(&self.id, &self.frames) && self.look().await,
+                () = changes.wait() => None,
             };
-            if !goes_on {
-                self.hub.close(&self.id, &self.frames);
+            if self.hub.close_unwatched(&self.id, &self.frames) {
                 return;
+            }
+            stream = match self.drain(stream).await {
+                Some(stream) => stream,
+                None => break,
+            };
+            if let Some(letter) = letter {
+                self.send(letter);
+            }
+        }
+        self.hub.close(&self.id, &self.frames);
+    }
+
+    /// Opens a stream behind a position, or behind everything that is there.
+    async fn open(&mut self, behind: Option<u64>) -> Result<Stream, ApiError> {
+        let (engine, id) = (self.hub.engine.clone(), self.id.clone());
+        let (stream, last) = self
+            .hub
+            .work
+            .run(move || {
+                let session = engine.open_id(&id)?;
+                let log = session.log();
+                let told =
+                    log.seqs().take_while(|seq| behind.is_none_or(|last| u64::from(seq.number()) <= last)).last();
+                let last = told.map_or(0, |seq| u64::from(seq.number()));
+                Ok((engine.events(session, told)?, last))
+            })
+            .await?;
+        self.last = last;
+        Ok(stream)
+    }
+
+    /// Tells everything that the stream has; none when there is nothing left to watch.
+    async fn drain(&mut self, mut stream: Stream) -> Option<Stream> {
+        loop {
+            let taken = self.hub.work.run(move || {
+                let mut told = Vec::new();
+                while told.len() < BATCH {
+                    match stream.poll()? {
+                        Some(one) => told.push(one),
+                        None => break,
+                    }
+                }
+                Ok((stream, told))
+            });
+            let told = match taken.await {
+                Ok((back, told)) => {
+                    stream = back;
+                    told
+                }
+                // Whatever it is, the log may still be there: it is opened again where it was left.
+                Err(_) => {
+                    self.held.clear();
+                    stream = self.open(Some(self.last)).await.ok()?;
+                    return Some(stream);
+                }
+            };
+            let is_all = told.len() < BATCH;
+            if !self.tell(told, is_all) {
+                return None;
+            }
+            if is_all {
+                return Some(stream);
             }
         }
     }
 
-    async fn open(&mut self) -> Result<(), ApiError> {
-        let (engine, id) = (self.hub.engine.clone(), self.id.clone());
-        let session = self.hub.work.run(move || Ok(engine.open_id(&id)?)).await?;
-        self.last = session.log().len() as u64;
-        self.session = Some(session);
-        Ok(())
-    }
-
-    /// Passes a letter on; says whether there is anything left to watch.
-    async fn take(&mut self, letter: Letter) -> bool {
-        match letter {
-            Letter::Tell(frame) => self.send(frame),
-            Letter::Look => return self.look().await,
-            Letter::Appended(written) => {
-                for one in written {
-                    let seq = u64::from(one.seq.number());
-                    if seq > self.last + 1 {
-                        // Others wrote in between.
-                        return self.look().await;
-                    }
-                    if seq == self.last + 1 {
-                        self.last = seq;
-                        self.send(appended(&self.id, seq, &one.id, one.parent.as_ref()));
-                    }
-                }
+    /// Tells what came. Events of one entry are told together, so they wait until there are no more of them.
+    fn tell(&mut self, told: Vec<Told>, is_all: bool) -> bool {
+        for one in told {
+            if self.held.first().is_some_and(|first| first.seq != one.seq) {
+                self.send_held();
             }
+            if one.seq.is_some() {
+                self.held.push(one);
+                continue;
+            }
+            let goes_on = match one.what {
+                What::Deleted => false,
+                What::Reset(len) => {
+                    // Positions that were told mean nothing any more, so everybody starts anew.
+                    self.last = u64::from(len);
+                    let told = json!({"type": "reset", "session": self.id.as_str(), "seq": len});
+                    self.send(event("reset", Some(self.last), &told).last());
+                    continue;
+                }
+                _ => true,
+            };
+            let frame = event(one.name(), None, &one.to_json().into());
+            self.send(if goes_on { frame } else { frame.last() });
+            if !goes_on {
+                return false;
+            }
+        }
+        if is_all {
+            self.send_held();
         }
         true
     }
 
-    /// Reads the log on and tells what is new.
-    async fn look(&mut self) -> bool {
-        loop {
-            let Some(session) = self.session.take() else { return false };
-            let (engine, last) = (self.hub.engine.clone(), self.last);
-            let looked = self.hub.work.run(move || {
-                let mut session = session;
-                match engine.read_on(&mut session) {
-                    Ok(()) => Ok(found(session, last)),
-                    Err(error) => Err(failed(error)),
-                }
-            });
-            let Looked { session, entries, len } = match looked.await {
-                Ok(looked) => looked,
-                Err(error) if error.kind() == Kind::Engine(ErrorKind::NotFound) => {
-                    let told = json!({"type": "session.deleted", "session": self.id.as_str()});
-                    self.send(event("session.deleted", None, &told).last());
-                    return false;
-                }
-                // Whatever it is, the log is still there: it is opened again.
-                Err(_) => return self.open_again().await,
-            };
-            self.session = Some(session);
-            if len < self.last {
-                // The file was replaced by one that holds less: positions that were told mean nothing any more.
-                let told = json!({"type": "reset", "session": self.id.as_str(), "seq": len});
-                self.last = len;
-                self.send(event("reset", Some(len), &told).last());
-                return true;
-            }
-            for (seq, entry, parent) in &entries {
-                self.last = *seq;
-                self.send(appended(&self.id, *seq, entry, parent.as_ref()));
-            }
-            if self.last >= len {
-                return true;
-            }
-        }
-    }
-
-    /// Opens the session again without forgetting what was told.
-    async fn open_again(&mut self) -> bool {
-        let told = self.last;
-        let is_open = self.open().await.is_ok();
-        self.last = told;
-        is_open
+    fn send_held(&mut self) {
+        let Some(seq) = self.held.first().and_then(|first| first.seq) else { return };
+        self.last = u64::from(seq.number());
+        self.send(Frame::of_entry(self.last, &self.held, 0));
+        self.held.clear();
     }
 
     fn send(&self, frame: Frame) {
         // Without a reader it is told to nobody.
         let _ = self.frames.send(frame);
     }
-}
-
-fn failed(error: EngineError) -> ApiError {
-    error.into()
-}
-
-fn found(session: Session, last: u64) -> Looked {
-    let log = session.log();
-    let len = log.len() as u64;
-    let entries = entries(log, last, BATCH);
-    Looked { entries, len, session }
-}
-
-/// Returns the entries behind a position.
-pub(super) fn entries(log: &Log, last: u64, most: usize) -> Vec<(u64, EntryId, Option<EntryId>)> {
-    let behind = usize::try_from(last).unwrap_or(usize::MAX);
-    let describe = |seq: ramus_model::Seq| {
-        let parent = log.record(seq).and_then(ramus_model::Record::parent);
-        let id = |seq| EntryId::from(log.id(seq));
-        (u64::from(seq.number()), id(seq), parent.map(id))
-    };
-    log.seqs().skip(behind).take(most).map(describe).collect()
 }

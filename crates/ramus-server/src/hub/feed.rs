@@ -17,14 +17,29 @@ const KEPT: usize = 8192;
 /// The events of all sessions.
 pub(crate) struct Feed {
     kept: Mutex<Kept>,
-    sender: broadcast::Sender<(Owner, Bytes)>,
+    sender: broadcast::Sender<Told>,
+}
+
+/// An event, and whom it is for.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    number: u64,
+    /// None: everybody.
+    owner: Option<Owner>,
+    pub(super) text: Bytes,
+}
+
+impl Told {
+    pub(super) fn is_for(&self, owner: &Owner) -> bool {
+        self.owner.as_ref().is_none_or(|whose| whose == owner)
+    }
 }
 
 struct Kept {
     /// Tells the events of this stretch of watching from all others.
     epoch: String,
     next: u64,
-    events: VecDeque<(u64, Owner, Bytes)>,
+    events: VecDeque<Told>,
 }
 
 impl Kept {
@@ -36,8 +51,8 @@ impl Kept {
     fn place(&self, id: &str) -> Option<u64> {
         let (epoch, number) = id.split_once('-')?;
         let number: u64 = number.parse().ok().filter(|_| epoch == self.epoch)?;
-        let oldest = self.events.front().map_or(self.next, |(number, _, _)| *number);
-        (number + 1 >= oldest && number < self.next).then_some(number)
+        let oldest = self.events.front().map_or(self.next, |told| told.number);
+        (number < self.next && number + 1 >= oldest).then_some(number)
     }
 }
 
@@ -46,33 +61,30 @@ impl Feed {
         Self { kept: Mutex::new(Kept::new()), sender: broadcast::channel(events).0 }
     }
 
-    /// Tells everyone who watches an owner's sessions.
-    pub(crate) fn publish(&self, owner: &Owner, name: &str, told: &Value) {
+    /// Tells everyone who watches an owner's sessions, or everyone.
+    pub(crate) fn publish(&self, owner: Option<&Owner>, name: &str, told: &Value) {
         let mut kept = self.kept();
         let number = kept.next;
         kept.next += 1;
         let text = spelled(name, Some(&format!("{}-{number}", kept.epoch)), told);
-        kept.events.push_back((number, owner.clone(), text.clone()));
+        let told = Told { number, owner: owner.cloned(), text };
+        kept.events.push_back(told.clone());
         if kept.events.len() > KEPT {
             kept.events.pop_front();
         }
         // Under the lock, so that whoever subscribes gets each event once.
-        let _ = self.sender.send((owner.clone(), text));
+        let _ = self.sender.send(told);
     }
 
     /// Returns what came behind an event, and what will come.
-    pub(super) fn subscribe(
-        &self,
-        owner: &Owner,
-        after: Option<&str>,
-    ) -> (Vec<Bytes>, broadcast::Receiver<(Owner, Bytes)>) {
+    pub(super) fn subscribe(&self, owner: &Owner, after: Option<&str>) -> (Vec<Bytes>, broadcast::Receiver<Told>) {
         let kept = self.kept();
         let receiver = self.sender.subscribe();
         let Some(after) = after else { return (Vec::new(), receiver) };
         match kept.place(after) {
             Some(place) => {
-                let behind = kept.events.iter().filter(|(number, whose, _)| *number > place && whose == owner);
-                (behind.map(|(_, _, text)| text.clone()).collect(), receiver)
+                let behind = kept.events.iter().filter(|told| told.number > place && told.is_for(owner));
+                (behind.map(|told| told.text.clone()).collect(), receiver)
             }
             None => {
                 let message = "what happened since is not known here; read the sessions anew";
@@ -105,17 +117,17 @@ mod tests {
         let feed = Feed::new(16);
         let (ours, theirs) = (Owner("default".into()), Owner("bob".into()));
         let (_, mut receiver) = feed.subscribe(&ours, None);
-        feed.publish(&ours, "session.created", &json!({"n": 1}));
-        feed.publish(&theirs, "session.created", &json!({"n": 2}));
-        feed.publish(&ours, "session.updated", &json!({"n": 3}));
-        let first =
-            receiver.try_recv().map(|(_, text)| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
+        feed.publish(Some(&ours), "session.created", &json!({"n": 1}));
+        feed.publish(Some(&theirs), "session.created", &json!({"n": 2}));
+        feed.publish(None, "lagged", &json!({"n": 3}));
+        let first = receiver.try_recv().map(|told| String::from_utf8_lossy(&told.text).into_owned());
+        let first = first.unwrap_or_default();
         let id = first.lines().next().and_then(|line| line.strip_prefix("id: ")).unwrap_or_default();
         let (missed, _) = feed.subscribe(&ours, Some(id));
         let missed: Vec<String> = missed.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
         assert_eq!(missed.len(), 1, "{missed:?}");
         assert!(missed.iter().all(|text| text.contains("\"n\":3")));
-        for unknown in ["", "x", "other-1", &format!("{id}9")] {
+        for unknown in ["", "x", "other-1", &format!("{id}9"), &format!("{}{}", id, u64::MAX)] {
             let (told, _) = feed.subscribe(&ours, Some(unknown));
             assert!(told.iter().any(|text| text.starts_with(b"event: reset")), "{unknown}");
         }

@@ -1,23 +1,21 @@
-//! One reader of events: first what the log holds behind the position it names, then what happens.
+//! One reader of events: first what the log holds behind the place it names, then what happens.
 //!
-//! A reader that does not keep up is told so and dropped; it comes back with the position it got to, and misses nothing
-//! that is durable.
+//! A reader that does not keep up is told so and dropped; it comes back with the place it got to, and misses nothing that
+//! is durable.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
-use ramus_engine::Session;
+use ramus_engine::{EngineError, Session};
 use ramus_model::SessionId;
 use serde_json::{Value, json};
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio::sync::broadcast::{self, Receiver};
-use tokio::time::{Instant, Sleep};
+use tokio::time::Sleep;
 
-use super::channel::entries;
-use super::{Frame, Hub, appended, event};
-use crate::access::Owner;
+use super::{Frame, Hub, Place, event};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::run::Running;
@@ -25,7 +23,7 @@ use crate::run::Running;
 /// How much is handed over at a time.
 const CHUNK: usize = 1 << 16;
 
-/// How many entries are spelled out at a time.
+/// How many entries are looked at at a time.
 const BATCH: usize = 256;
 
 /// A reader of the events of one session.
@@ -34,8 +32,8 @@ pub(crate) struct Reader {
     hub: Arc<Hub>,
     id: SessionId,
     frames: Receiver<Frame>,
-    /// The position of the entry that was handed over last.
-    last: u64,
+    /// What was handed over.
+    place: Place,
     /// The log, while what it holds is handed over.
     log: Option<Session>,
     /// Whether nothing was taken from the channel since the log was read.
@@ -47,10 +45,10 @@ pub(crate) struct Reader {
 }
 
 /// Counts a stream while it is there.
-struct Counted(Arc<App>);
+pub(super) struct Counted(Arc<App>);
 
 impl Counted {
-    fn new(app: &Arc<App>) -> Self {
+    pub(super) fn new(app: &Arc<App>) -> Self {
         app.streams.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(app))
     }
@@ -63,15 +61,15 @@ impl Drop for Counted {
 }
 
 impl Reader {
-    /// Starts behind a position, or at the end of the log.
-    pub(crate) async fn start(app: &Arc<App>, id: SessionId, after: Option<u64>) -> Result<Self, ApiError> {
+    /// Starts behind a place, or at the end of the log.
+    pub(crate) async fn start(app: &Arc<App>, id: SessionId, after: Option<Place>) -> Result<Self, ApiError> {
         let frames = app.hub.watch(&id).await?;
         let mut reader = Self {
             app: Arc::clone(app),
             hub: Arc::clone(&app.hub),
             id,
             frames,
-            last: after.unwrap_or_default(),
+            place: after.unwrap_or_default(),
             log: None,
             is_fresh: true,
             is_over: false,
@@ -80,16 +78,16 @@ impl Reader {
         };
         reader.read_log().await?;
         let len = reader.log.as_ref().map_or(0, |session| session.log().len() as u64);
-        if after.is_none_or(|after| after > len) {
-            // At the end, or behind it: whoever names a position that is not there has another log in mind.
-            reader.last = len;
+        // At the end, or behind it: whoever names a place that is not there has another log in mind.
+        if after.is_none_or(|after| after.seq > len || (after.seq == len && after.part > 0)) {
+            reader.place = Place { seq: len, part: 0 };
         }
         Ok(reader)
     }
 
     /// Returns where the reader is.
-    pub(crate) fn position(&self) -> u64 {
-        self.last
+    pub(crate) fn place(&self) -> Place {
+        self.place
     }
 
     /// Hands over what there is, piece by piece. `first` is said before anything else.
@@ -119,7 +117,7 @@ impl Reader {
         let wait = tokio::time::sleep(self.app.limits.heartbeat);
         tokio::pin!(wait);
         loop {
-            if let Some(bytes) = self.take_logged() {
+            if let Some(bytes) = self.take_logged().await? {
                 return Some(bytes);
             }
             if let Some(bytes) = self.take_told(wait.as_mut()).await? {
@@ -128,21 +126,19 @@ impl Reader {
         }
     }
 
-    /// Spells out the next entries of the log; none when all were.
-    fn take_logged(&mut self) -> Option<Bytes> {
-        let session = self.log.as_ref()?;
-        let more = entries(session.log(), self.last, BATCH);
-        let Some((last, _, _)) = more.last() else {
-            self.log = None;
-            return None;
-        };
-        let mut bytes = BytesMut::new();
-        for (seq, entry, parent) in &more {
-            bytes.extend_from_slice(&appended(&self.id, *seq, entry, parent.as_ref()).text);
+    /// Spells out the next entries of the log; nothing when all were. Ends when the log cannot be read on.
+    async fn take_logged(&mut self) -> Option<Option<Bytes>> {
+        while let Some(session) = self.log.take() {
+            let place = self.place;
+            let spelled = self.app.work.run(move || Ok(spell(session, place)?)).await.ok()?;
+            self.place = spelled.place;
+            self.log = Some(spelled.session).filter(|_| !spelled.is_all);
+            self.count(spelled.events);
+            if !spelled.bytes.is_empty() {
+                return Some(Some(spelled.bytes));
+            }
         }
-        self.last = *last;
-        self.count(more.len());
-        Some(bytes.freeze())
+        Some(None)
     }
 
     /// Waits for what happens next; nothing when the log must be read first. Ends when the stream does.
@@ -180,15 +176,16 @@ impl Reader {
         let mut frame = first;
         loop {
             if let Some(seq) = frame.seq
-                && seq > self.last + 1
+                && seq > self.place.seq + 1
+                && !frame.is_last
             {
-                // A channel tells every entry, so only one that was opened anew leaves some out.
+                // Entries that tell nothing lie between, or the channel was opened anew: the log knows.
                 self.read_log().await.ok()?;
                 break;
             }
             self.is_fresh = false;
-            if frame.seq.is_none_or(|seq| seq > self.last) || frame.is_last {
-                self.last = frame.seq.unwrap_or(self.last);
+            if frame.seq.is_none_or(|seq| seq > self.place.seq) || frame.is_last {
+                self.place = frame.seq.map_or(self.place, |seq| Place { seq, part: 0 });
                 bytes.extend_from_slice(&frame.text);
                 self.count(1);
             }
@@ -211,7 +208,7 @@ impl Reader {
         Some((!bytes.is_empty()).then(|| bytes.freeze()))
     }
 
-    /// Reads the log, to hand over what it holds behind the last position.
+    /// Reads the log, to hand over what it holds behind the last place.
     async fn read_log(&mut self) -> Result<(), ApiError> {
         let (engine, id) = (self.app.engine.clone(), self.id.clone());
         self.log = Some(self.app.work.run(move || Ok(engine.open_id(&id)?)).await?);
@@ -230,7 +227,7 @@ impl Reader {
             self.is_over = true;
             return run.end_frame().text;
         }
-        let told = json!({"type": "heartbeat", "session": self.id.as_str(), "seq": self.last});
+        let told = json!({"type": "heartbeat", "session": self.id.as_str(), "seq": self.place.seq});
         event("heartbeat", None, &told).text
     }
 
@@ -245,77 +242,41 @@ impl Reader {
     }
 }
 
+/// What was spelled out of a log.
+struct Spelled {
+    session: Session,
+    bytes: Bytes,
+    place: Place,
+    events: usize,
+    is_all: bool,
+}
+
+/// Spells out what the entries behind a place tell, up to a limit.
+fn spell(session: Session, mut place: Place) -> Result<Spelled, EngineError> {
+    let behind = usize::try_from(place.seq).unwrap_or(usize::MAX);
+    let (mut bytes, mut events, mut is_all) = (BytesMut::new(), 0, true);
+    for (at, seq) in session.log().seqs().skip(behind).enumerate() {
+        if at >= BATCH || bytes.len() >= CHUNK {
+            is_all = false;
+            break;
+        }
+        let told = session.events_of(seq)?;
+        let number = u64::from(seq.number());
+        if !told.is_empty() {
+            bytes.extend_from_slice(&Frame::of_entry(number, &told, place.part).text);
+            events += told.len().saturating_sub(place.part);
+        }
+        place = Place { seq: number, part: 0 };
+    }
+    Ok(Spelled { session, bytes: bytes.freeze(), place, events, is_all })
+}
+
 /// Says that a reader was too slow.
-fn dropped(missed: u64) -> Bytes {
+pub(super) fn dropped(missed: u64) -> Bytes {
     let told: Value = json!({
         "type": "dropped",
         "missed": missed,
         "message": "this reader did not keep up; connect again with Last-Event-ID to go on",
     });
     event("dropped", None, &told).text
-}
-
-/// Hands over what happens in all sessions of an owner, behind the event that was named if it is still known.
-pub(crate) fn global(
-    app: &Arc<App>,
-    owner: Owner,
-    after: Option<&str>,
-) -> impl Stream<Item = Result<Bytes, std::convert::Infallible>> + Send + use<> {
-    let (mut first, frames) = app.hub.feed.subscribe(&owner, after);
-    first.insert(0, Bytes::from_static(b"retry: 1000\n\n"));
-    let state = Global {
-        first: first.into_iter(),
-        frames,
-        owner,
-        app: Arc::clone(app),
-        is_over: false,
-        _counted: Counted::new(app),
-    };
-    futures_util::stream::unfold(state, |mut state| async move { state.next().await.map(|bytes| (Ok(bytes), state)) })
-}
-
-struct Global {
-    first: std::vec::IntoIter<Bytes>,
-    frames: broadcast::Receiver<(Owner, Bytes)>,
-    owner: Owner,
-    app: Arc<App>,
-    is_over: bool,
-    _counted: Counted,
-}
-
-impl Global {
-    async fn next(&mut self) -> Option<Bytes> {
-        if let Some(first) = self.first.next() {
-            return Some(first);
-        }
-        if self.is_over {
-            return None;
-        }
-        let heartbeat = Instant::now() + self.app.limits.heartbeat;
-        let stop = self.app.hub.stop.clone();
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => {
-                    self.is_over = true;
-                    return Some(event("closing", None, &json!({"type": "closing"})).text);
-                }
-                () = tokio::time::sleep_until(heartbeat) => {
-                    return Some(event("heartbeat", None, &json!({"type": "heartbeat"})).text);
-                }
-                frame = self.frames.recv() => match frame {
-                    Ok((owner, bytes)) if owner == self.owner => {
-                        self.app.metrics.events.fetch_add(1, Ordering::Relaxed);
-                        return Some(bytes);
-                    }
-                    Ok(_) => {}
-                    Err(RecvError::Lagged(missed)) => {
-                        self.is_over = true;
-                        self.app.metrics.dropped.fetch_add(1, Ordering::Relaxed);
-                        return Some(dropped(missed));
-                    }
-                    Err(RecvError::Closed) => return None,
-                },
-            }
-        }
-    }
 }

@@ -13,12 +13,7 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::document::{Refusals, Shape};
 use crate::error::ApiError;
-use crate::input::{Body, Named};
-
-/// Nothing is said.
-#[derive(Debug, Default, serde::Deserialize, utoipa::ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+use crate::input::{Body, Named, Nothing};
 
 /// Looks for damage. Changes nothing.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/doctor", tag = "health", params(("id" = String, Path, description = "The session")),
@@ -48,7 +43,6 @@ async fn treat(app: Arc<App>, owner: Owner, id: String, treatment: Treatment) ->
     app.work(move |app| {
         let session = app.session(&owner, &id)?;
         let report = app.engine.doctor_id(session.id(), treatment)?;
-        app.hub.changed(session.id());
         Ok(Answer::object(shape::report(&report)))
     })
     .await

@@ -1,11 +1,12 @@
 //! Entries: what is stored, line by line, and appending.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use ramus_engine::{Cursor, Durability, EngineError, ErrorKind, SharedSession, Written};
+use ramus_engine::{Cursor, EngineError, ErrorKind, SharedSession, Written};
 use ramus_model::json::Raw;
 use ramus_model::{Draft, EntryId, Log, Seq, SessionId};
 use ramus_wire::session as shape;
@@ -28,6 +29,9 @@ const MOST: usize = 1000;
 
 /// How many bytes of entries a page holds, whatever was asked for.
 const WEIGHT: usize = 8 << 20;
+
+/// How many bytes of a batch are looked at without a thread of its own.
+const LIGHT: usize = 1 << 16;
 
 /// How many entries are appended at a time.
 const BATCH: usize = 10_000;
@@ -137,30 +141,62 @@ pub(crate) async fn append(
     Key(key): Key,
     Body(batch): Body<Batch>,
 ) -> Result<Answer, ApiError> {
-    app.work(move |app| {
-        let id = SessionId::from(id.as_str());
-        let shared = app.shelf.session(&app.engine, &owner, &id, || app.session(&owner, id.as_str()))?;
-        let mut drafts = batch.drafts()?;
-        let names = key.map(|key| name(&mut drafts, &id, &key)).transpose()?;
-        if let Some(names) = &names
-            && let Some(answer) = written_before(&shared, names)?
-        {
-            return Ok(answer);
+    let weight: usize = batch.entries.iter().map(|entry| entry.get().len()).sum();
+    let is_simple = key.is_none() && expected.0.is_none() && batch.parent.is_none() && weight <= LIGHT;
+    let id = SessionId::from(id.as_str());
+    let shared = match app.shelf.held(&owner, &id) {
+        Some(held) => held,
+        None => {
+            let id = id.clone();
+            app.work(move |app| Ok(app.shelf.open(&app.engine, app.durability, app.session(&owner, id.as_str())?)))
+                .await?
         }
-        let cursor = cursor(&shared, expected, batch.parent.as_deref())?;
-        let appended = match shared.append(drafts, cursor) {
-            Ok(appended) => appended,
-            Err(error) => return recover(app, &shared, &id, names, expected, error),
-        };
-        if app.durability == Durability::Turn {
-            // A request is a turn of its own.
-            shared.with(|engine, session| engine.end_turn(session))?;
+    };
+    let ready = {
+        let (id, shared) = (id.clone(), Arc::clone(&shared));
+        let prepare = move || prepare(&batch, &shared, &id, key.as_deref(), expected);
+        // Whatever asks the log may wait for whoever writes; what is long takes a while.
+        if is_simple { prepare() } else { app.work.run(prepare).await }
+    };
+    let (drafts, cursor, names) = match ready? {
+        Ready::New(drafts, cursor, names) => (drafts, cursor, names),
+        Ready::Known(answer) => return Ok(answer),
+    };
+    let submitted = shared.submit(drafts, cursor);
+    if let Some(carrier) = submitted.carrier {
+        app.work.start(move || carrier.run())?;
+    }
+    let lost = |_| ApiError::new(Kind::Late, "the server could not get to it; it was not written");
+    match submitted.outcome.await.map_err(lost)? {
+        Ok(appended) => {
+            app.metrics.entries.fetch_add(appended.entries.len() as u64, Ordering::Relaxed);
+            Ok(answer(&appended.entries, appended.is_sibling).status(StatusCode::CREATED))
         }
-        app.metrics.entries.fetch_add(appended.entries.len() as u64, std::sync::atomic::Ordering::Relaxed);
-        app.hub.appended(&id, &appended.entries);
-        Ok(answer(&appended.entries, appended.is_sibling).status(StatusCode::CREATED))
-    })
-    .await
+        Err(error) => app.work(move |app| recover(app, &shared, &id, names, expected, error)).await,
+    }
+}
+
+/// A batch that can be handed in, or what it was answered before.
+enum Ready {
+    New(Vec<Draft>, Cursor, Option<Vec<EntryId>>),
+    Known(Answer),
+}
+
+fn prepare(
+    batch: &Batch,
+    shared: &SharedSession,
+    id: &SessionId,
+    key: Option<&str>,
+    expected: Expected,
+) -> Result<Ready, ApiError> {
+    let mut drafts = batch.drafts()?;
+    let names = key.map(|key| name(&mut drafts, id, key)).transpose()?;
+    if let Some(names) = &names
+        && let Some(answer) = written_before(shared, names)?
+    {
+        return Ok(Ready::Known(answer));
+    }
+    Ok(Ready::New(drafts, cursor(shared, expected, batch.parent.as_deref())?, names))
 }
 
 impl Batch {
@@ -186,8 +222,8 @@ impl Batch {
 
 /// Where a batch goes. Who expects more than we know has seen what another process wrote.
 fn cursor(shared: &SharedSession, expected: Expected, parent: Option<&str>) -> Result<Cursor, ApiError> {
-    let len = shared.read(|session| session.log().len() as u64);
-    if expected.0.is_some_and(|expected| expected > len) || parent.is_some() {
+    let is_ahead = |expected| shared.read(|session| expected > session.log().len() as u64);
+    if parent.is_some() || expected.0.is_some_and(is_ahead) {
         shared.with(|engine, session| engine.read_on(session))?;
     }
     match (expected.0, parent) {

@@ -17,7 +17,7 @@ use crate::access::Owner;
 use crate::app::App;
 use crate::document::Refusals;
 use crate::error::ApiError;
-use crate::hub::{self, Reader, event};
+use crate::hub::{self, Place, Reader, event};
 use crate::input::{Asked, Named};
 use crate::run::Running;
 
@@ -37,7 +37,8 @@ fn last(headers: &HeaderMap, from: From) -> Option<String> {
 }
 
 /// Streams the events of a session. The id of an event is the position of its entry in the log; whoever comes back with one,
-/// also after a restart, gets every entry behind it once, in order. What is not stored has no id and is not told again.
+/// also after a restart, gets everything that was stored behind it once, in order. An entry may tell several things: the last of
+/// them has its position, those before it `12.1`, `12.2`. What is not stored has no id and is not told again.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/events", tag = "events",
     params(("id" = String, Path, description = "The session"), From,
         ("Last-Event-ID" = Option<String>, Header, description = "The position to go on from")),
@@ -49,20 +50,22 @@ pub(crate) async fn of_session(
     Asked(from): Asked<From>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let wrong = |_| ApiError::usage("an event of a session is named by a position: a number");
-    let after = last(&headers, from).map(|id| id.parse::<u64>()).transpose().map_err(wrong)?;
+    let wrong = || ApiError::usage("an event of a session is named by a position: a number");
+    let after = last(&headers, from).map(|id| Place::parse(&id).ok_or_else(wrong)).transpose()?;
     let id = app.work(move |app| Ok(app.session(&owner, &id)?.id().clone())).await?;
     let name = id.to_string();
     let reader = Reader::start(&app, id, after).await?;
     let told = match after {
-        Some(after) if after > reader.position() => json!({
-            "type": "reset", "session": name, "seq": reader.position(),
+        Some(after) if after != reader.place() => json!({
+            "type": "reset", "session": name, "seq": reader.place().seq,
             "message": "the log does not reach that far; read it anew",
         }),
-        _ => json!({"type": "open", "session": name, "seq": reader.position()}),
+        _ => json!({"type": "open", "session": name, "seq": reader.place().seq}),
     };
     let kind = told.get("type").and_then(Value::as_str).unwrap_or("open").to_owned();
-    let first = event(&kind, Some(reader.position()), &told).text;
+    // Who goes on in the middle of an entry has named the place already.
+    let at = Some(reader.place()).filter(|place| place.part == 0).map(|place| place.seq);
+    let first = event(&kind, at, &told).text;
     let first = Bytes::from([b"retry: 1000\n\n", &*first].concat());
     Ok(sse(reader.into_stream(first)))
 }

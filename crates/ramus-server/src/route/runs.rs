@@ -15,8 +15,7 @@ use crate::app::App;
 use crate::document::{Refusals, Shape};
 use crate::error::ApiError;
 use crate::hub::{Reader, event};
-use crate::input::{Body, Key, Named};
-use crate::route::doctor::Nothing;
+use crate::input::{Body, Key, Named, Nothing};
 use crate::route::events::stream;
 use crate::run::{Order, Reply, Taken, WhenBusy};
 
@@ -69,7 +68,8 @@ pub(crate) async fn start(
     match reader {
         Some(_) if is_old && run.is_over() => Ok(stream(futures_util::stream::iter([Ok(run.end_frame().text)]), &run)),
         Some(reader) => {
-            let first = event("open", Some(reader.position()), &json!({"type": "open", "seq": reader.position()})).text;
+            let position = reader.place().seq;
+            let first = event("open", Some(position), &json!({"type": "open", "seq": position})).text;
             Ok(stream(reader.until_end_of(&run).into_stream(first), &run))
         }
         None => Ok(Answer::object(run.to_json()).status(StatusCode::ACCEPTED).into_response()),

@@ -262,7 +262,6 @@ pub(crate) async fn delete(
         let deleted = app.engine.delete(&session, children, removal.dry_run)?;
         // Last: a session that could not be deleted keeps its prompts.
         let forgotten = app.engine.forget_prompts(&prompts, removal.dry_run)?;
-        app.hub.changed(session.id());
         Ok(Answer::object(ramus_wire::removal::deleted(&deleted, forgotten, removal.dry_run)))
     })
     .await

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ramus_agent::{End as TurnEnd, Event};
+use ramus_agent::End as TurnEnd;
+use ramus_engine::Session;
 use ramus_engine::run::{Asker, Inbox, Letters, TurnResult};
-use ramus_engine::{Session, Written};
 
 use super::runs::{End, Running};
 use super::{Equipped, Order};
@@ -32,39 +32,19 @@ impl App {
             self.workshop.equip(&mut session, order, asker, &inbox, &self.runtime)?;
         turn.prompt.clone_from(&order.prompt);
         self.metrics.runs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        // Getting ready may have written who answers.
-        self.hub.changed(session.id());
         let model = turn.model.clone();
         let id = session.id().clone();
-        let mut watcher = |event: &Event| self.tell(run, event);
-        let result = engine.run(&mut session, turn, &self.runtime, (inbox, letters), &mut watcher);
+        // Whoever watches is told through the events of the engine.
+        let result = engine.run(&mut session, turn, &self.runtime, (inbox, letters), &mut |_| {});
         let is_finished = matches!(&result, Ok(TurnResult { end: TurnEnd::Finished(_), .. }));
         if titles && is_finished {
             // The turn is complete; a title that cannot be stored is no reason to say otherwise.
-            if let Ok(Some(title)) = engine.make_title(&mut session, &model, &self.runtime) {
-                self.tell(run, &Event::TitleChanged(title));
-            }
+            let _ = engine.make_title(&mut session, &model, &self.runtime);
         }
         drop(kept);
         let result = result?;
         engine.end_turn(&mut session)?;
-        self.hub.changed(&id);
         Ok(ramus_wire::turn::end(&id, &result))
-    }
-
-    fn tell(&self, run: &Running, event: &Event) {
-        let mut told = event.to_json();
-        if let Some(object) = told.as_object_mut() {
-            object.insert("session".into(), run.session.as_str().into());
-            object.insert("run".into(), run.id.as_str().into());
-        }
-        let entry = match event {
-            Event::EntryAppended { entry, parent, seq } => {
-                Some(Written { id: entry.clone(), seq: *seq, parent: parent.clone() })
-            }
-            _ => None,
-        };
-        self.hub.tell(&run.session, &run.owner, event.name(), &told, entry);
     }
 }
 

@@ -23,7 +23,7 @@ fn routes() -> Vec<(String, String)> {
 
 /// Routes that anyone may ask. This list is the whole of it.
 fn is_public(method: &str, path: &str) -> bool {
-    matches!((method, path), ("GET", "/health" | "/login" | "/login.js") | ("POST", "/login"))
+    matches!((method, path), ("GET", "/health" | "/login" | "/login.js" | "/share/{id}") | ("POST", "/login"))
 }
 
 /// A session with something in it, and its name in a path.
@@ -89,6 +89,9 @@ fn body_for(path: &str) -> Value {
         "branch" => json!({"entry": "#1"}),
         "label" => json!({"entry": "#1", "name": "planted"}),
         "restore" => json!({"snapshot": "none"}),
+        "purge" => json!({"entry": "#1"}),
+        "todos" => json!({"add": {"text": "planted"}}),
+        "merge-back" => json!({"from": "none"}),
         "messages" => json!({"text": "planted"}),
         "login" => json!({"token": "wrong-wrong-wrong-wrong"}),
         "{id}" => json!({"title": "planted"}),

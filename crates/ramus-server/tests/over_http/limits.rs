@@ -79,7 +79,7 @@ fn k2_a_reader_that_does_not_read_is_dropped_and_goes_on_where_it_was() {
     let mut was_dropped = false;
     for event in stalled {
         match event.name.as_str() {
-            "entry.appended" => seen.push(event.id.unwrap().parse::<u64>().unwrap()),
+            "entry.appended" => seen.push(event.data["seq"].as_u64().unwrap()),
             "dropped" => was_dropped = true,
             _ => {}
         }
@@ -94,7 +94,7 @@ fn k2_a_reader_that_does_not_read_is_dropped_and_goes_on_where_it_was() {
         let request = world.request("GET", &format!("/api/v1/sessions/{session}/events"));
         let again = request.header("last-event-id", &got.to_string()).events(world.address);
         let rest = again.filter(|event| event.name == "entry.appended").take((last - got) as usize);
-        let rest: Vec<u64> = rest.map(|event| event.id.unwrap().parse().unwrap()).collect();
+        let rest: Vec<u64> = rest.map(|event| event.data["seq"].as_u64().unwrap()).collect();
         assert_eq!(rest, (got + 1..=last).collect::<Vec<_>>());
     }
 }

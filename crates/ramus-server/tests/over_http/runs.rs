@@ -71,7 +71,7 @@ fn a_turn_is_streamed_from_its_start_to_its_end() {
     let positions: Vec<u64> = events
         .iter()
         .filter(|event| event.name == "entry.appended")
-        .map(|event| event.id.as_ref().unwrap().parse().unwrap())
+        .map(|event| event.data["seq"].as_u64().unwrap())
         .collect();
     let position = world.read(&format!("/api/v1/sessions/{session}/entries"))["position"].as_u64().unwrap();
     assert_eq!(positions, (2..=position).collect::<Vec<_>>());

@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex};
 use ramus_catalogue::History;
 use ramus_engine::run::{Asker, Inbox, Run};
 use ramus_engine::settings::Settings;
-use ramus_engine::{Engine, Session};
+use ramus_engine::{Engine, Retention, Session};
 use ramus_model::permission::Permissions;
 use ramus_model::usage::{ModelName, Prices};
 use ramus_provider::{Resolved, Scripted};
+use ramus_redact::Redactor;
 use ramus_server::{
     Access, Address, ApiError, Config, Equipped, Home, Limits, Line, Log, Order, Server, Stop, Token, Workshop,
 };
@@ -68,6 +69,14 @@ impl Workshop for Bench {
         Ok(Equipped { engine: self.engine.clone(), run, titles: false, kept: Box::new(()) })
     }
 
+    fn redactor(&self) -> Redactor {
+        Redactor::new()
+    }
+
+    fn retention(&self) -> Result<Retention, ApiError> {
+        Ok(Retention::of(&Settings::defaults()?)?)
+    }
+
     fn settings(&self, _: &str) -> Result<Settings, ApiError> {
         Ok(Settings::defaults()?)
     }
@@ -83,6 +92,7 @@ pub(crate) fn engine(home: &Path) -> Engine {
         .with_history(Arc::new(History::at(home)))
         .with_approvals(home)
         .with_snapshots(home)
+        .with_shares(home)
 }
 
 impl World {

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use ramus_engine::{ImportOptions, Imported};
-use serde_json::{Value, json};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity, style};
+use crate::render::{Text, quantity, style};
 
 const EXAMPLES: &str = "\
 Reads what `ramus export` wrote. Sessions and entries keep their ids. A session that is here already is left alone, one that the \
@@ -56,7 +55,7 @@ impl Import {
         let options = ImportOptions { dry_run: self.dry_run, as_new: self.as_new };
         let imported = invocation.engine.import_bundle(input, options)?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(to_json(&imported, self.dry_run)))?;
+            invocation.screen.json(ramus_wire::import::imported(&imported, self.dry_run))?;
         } else {
             self.tell(invocation, &imported)?;
         }
@@ -82,25 +81,4 @@ impl Import {
         }
         Ok(())
     }
-}
-
-fn to_json(imported: &Imported, dry_run: bool) -> Value {
-    let sessions = imported.imported.iter().map(|session| {
-        json!({
-            "id": session.id.as_str(),
-            "source": "ramus-bundle",
-            "origin": session.origin.as_str(),
-            "entries": session.entries,
-            "branches": session.branches,
-            "extended": session.extended,
-            "lossy": [],
-        })
-    });
-    let skipped = imported.skipped.iter().map(|(id, reason)| json!({"id": id.as_str(), "reason": reason}));
-    json!({
-        "imported": sessions.collect::<Vec<_>>(),
-        "skipped": skipped.collect::<Vec<_>>(),
-        "failed": [],
-        "dry_run": dry_run,
-    })
 }

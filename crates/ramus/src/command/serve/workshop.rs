@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ramus_engine::run::{Asker, Inbox};
 use ramus_engine::settings::Settings;
-use ramus_engine::{Engine, Session};
+use ramus_engine::{Engine, Retention, Session};
+use ramus_redact::Redactor;
 use ramus_server::{ApiError, Equipped, Kind, Order, Workshop};
 use ramus_store::JsonlStore;
 use tokio::runtime::Handle;
@@ -18,6 +19,7 @@ use crate::command::run::said::Said;
 use crate::failure::Failure;
 use crate::home::Home;
 use crate::invocation::Invocation;
+use crate::redaction;
 use crate::screen::Screen;
 
 /// A home and its engine, from which invocations are made.
@@ -70,6 +72,14 @@ impl Workshop for Bench {
             prepared.turn.asker = asker.unwrap_or_else(person::nobody);
             Ok(Equipped { engine: prepared.engine, run: prepared.turn, titles: prepared.titles, kept: Box::new(kept) })
         })
+    }
+
+    fn redactor(&self) -> Redactor {
+        redaction::redactor()
+    }
+
+    fn retention(&self) -> Result<Retention, ApiError> {
+        Ok(Retention::of(self.home.settings())?)
     }
 
     fn settings(&self, directory: &str) -> Result<Settings, ApiError> {
