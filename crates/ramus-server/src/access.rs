@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 
 use crate::error::ApiError;
+use crate::role::Role;
 
 /// The name of the cookie that browsers are given.
 pub(crate) const COOKIE: &str = "ramus";
@@ -75,6 +76,7 @@ impl Owner {
 #[derive(Clone, Debug)]
 struct Holder {
     owner: Owner,
+    role: Role,
     token: [u8; 32],
     cookie: [u8; 32],
     /// The text of the cookie.
@@ -90,13 +92,13 @@ pub struct Access {
 impl Access {
     /// Lets the user of the home in, who owns what nobody else does.
     pub fn new(owner: impl Into<String>, token: &Token) -> Self {
-        Self { holders: vec![Holder::new(owner.into(), token)] }
+        Self { holders: vec![Holder::new(owner.into(), token, Role::Admin)] }
     }
 
-    /// Lets someone else in, for the sessions of `owner` and no others.
+    /// Lets someone else in, for the sessions of `owner` and no others, and for what `role` may.
     #[must_use]
-    pub fn with(mut self, owner: impl Into<String>, token: &Token) -> Self {
-        self.holders.push(Holder::new(owner.into(), token));
+    pub fn with(mut self, owner: impl Into<String>, token: &Token, role: Role) -> Self {
+        self.holders.push(Holder::new(owner.into(), token, role));
         self
     }
 
@@ -111,37 +113,43 @@ impl Access {
     }
 
     /// Finds who holds a token.
-    pub(crate) fn by_token(&self, token: &str) -> Option<Owner> {
+    pub(crate) fn by_token(&self, token: &str) -> Option<(Owner, Role)> {
         let digest = digest("token", token);
-        self.find(|holder| holder.token.ct_eq(&digest))
+        self.find(|holder| holder.token.ct_eq(&digest)).map(Holder::known)
     }
 
     /// Finds who was given a cookie.
-    pub(crate) fn by_cookie(&self, cookie: &str) -> Option<Owner> {
+    pub(crate) fn by_cookie(&self, cookie: &str) -> Option<(Owner, Role)> {
         let digest: [u8; 32] = Sha256::digest(cookie.as_bytes()).into();
-        self.find(|holder| holder.cookie.ct_eq(&digest))
+        self.find(|holder| holder.cookie.ct_eq(&digest)).map(Holder::known)
     }
 
-    /// Returns the cookie of an owner.
-    pub(crate) fn cookie_of(&self, owner: &Owner) -> Option<&str> {
-        self.holders.iter().find(|holder| holder.owner == *owner).map(|holder| holder.shown.as_str())
+    /// Returns the cookie that a token is exchanged for.
+    pub(crate) fn cookie_for(&self, token: &str) -> Option<&str> {
+        let digest = digest("token", token);
+        self.find(|holder| holder.token.ct_eq(&digest)).map(|holder| holder.shown.as_str())
     }
 
     /// Looks at every holder, whoever it is, so that time tells nothing.
-    fn find(&self, is_it: impl Fn(&Holder) -> Choice) -> Option<Owner> {
+    fn find(&self, is_it: impl Fn(&Holder) -> Choice) -> Option<&Holder> {
         let mut found = u32::MAX;
         for (at, holder) in (0_u32..).zip(&self.holders) {
             found.conditional_assign(&at, is_it(holder));
         }
-        self.holders.get(usize::try_from(found).ok()?).map(|holder| holder.owner.clone())
+        self.holders.get(usize::try_from(found).ok()?)
     }
 }
 
 impl Holder {
-    fn new(owner: String, token: &Token) -> Self {
+    fn known(&self) -> (Owner, Role) {
+        (self.owner.clone(), self.role)
+    }
+
+    fn new(owner: String, token: &Token, role: Role) -> Self {
         let shown = hex::encode(digest("cookie", token.reveal()));
         Self {
             owner: Owner(owner.into()),
+            role,
             token: digest("token", token.reveal()),
             cookie: Sha256::digest(shown.as_bytes()).into(),
             shown,
@@ -161,8 +169,8 @@ mod tests {
     #[test]
     fn only_the_whole_token_is_the_token() {
         let (ours, theirs) = (Token::random(), Token::random());
-        let access = Access::new("default", &ours).with("bob", &theirs);
-        let owner = |token: &str| access.by_token(token).map(|owner| owner.name().to_owned());
+        let access = Access::new("default", &ours).with("bob", &theirs, Role::View);
+        let owner = |token: &str| access.by_token(token).map(|(owner, _)| owner.name().to_owned());
         assert_eq!(owner(ours.reveal()).as_deref(), Some("default"));
         assert_eq!(owner(theirs.reveal()).as_deref(), Some("bob"));
         for wrong in ["", "x", &ours.reveal()[1..], &format!("{} ", ours.reveal()), &ours.reveal().to_uppercase()] {
@@ -174,9 +182,8 @@ mod tests {
     fn a_cookie_is_no_token_and_a_token_no_cookie() {
         let token = Token::random();
         let access = Access::new("default", &token);
-        let owner = Owner("default".into());
-        let cookie = access.cookie_of(&owner).map(str::to_owned).unwrap_or_default();
-        assert_eq!(access.by_cookie(&cookie), Some(owner));
+        let cookie = access.cookie_for(token.reveal()).map(str::to_owned).unwrap_or_default();
+        assert_eq!(access.by_cookie(&cookie), Some((Owner("default".into()), Role::Admin)));
         assert_eq!((access.by_token(&cookie), access.by_cookie(token.reveal())), (None, None));
     }
 

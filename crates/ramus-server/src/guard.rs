@@ -1,5 +1,5 @@
 //! What every request passes before anything else looks at it: the name it asks for, the page it comes from, who sends it,
-//! and what kind of body it brings.
+//! what kind of body it brings, and whether the sender may do such things.
 //!
 //! The checks come in this order and do not depend on the route, so no route can forget one. The first that fails answers.
 
@@ -19,6 +19,7 @@ use crate::access::{Access, COOKIE, Owner};
 use crate::app::App;
 use crate::error::{ApiError, Kind};
 use crate::log::Line;
+use crate::role::Role;
 pub(crate) use attempts::Attempts;
 pub(crate) use hosts::Hosts;
 
@@ -50,9 +51,10 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     let method = parts.method.clone();
     let route = parts.extensions.get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let mut response = match admit(&app, &parts).await {
-        Ok(owner) => {
-            if let Some(owner) = owner {
+        Ok(known) => {
+            if let Some((owner, role)) = known {
                 parts.extensions.insert(owner);
+                parts.extensions.insert(role);
             }
             match tokio::time::timeout(app.limits.request, next.run(Request::from_parts(parts, body))).await {
                 Ok(response) => response,
@@ -84,7 +86,7 @@ fn dress(headers: &mut HeaderMap) {
 }
 
 /// Says for whom a request is made; nobody on the few routes that anyone may ask.
-async fn admit(app: &App, request: &Parts) -> Result<Option<Owner>, ApiError> {
+async fn admit(app: &App, request: &Parts) -> Result<Option<(Owner, Role)>, ApiError> {
     let (method, headers) = (&request.method, &request.headers);
     let host = app.hosts.check(&request.uri, headers)?;
     let is_public = is_public(method, request.uri.path());
@@ -95,13 +97,18 @@ async fn admit(app: &App, request: &Parts) -> Result<Option<Owner>, ApiError> {
     }
     let peer = request.extensions.get::<Peer>().cloned().unwrap_or_else(|| Peer(String::new()));
     app.attempts.allow(&peer)?;
-    let Some(owner) = authenticate(&app.access, headers, &host) else {
+    let Some((owner, role)) = authenticate(&app.access, headers, &host) else {
         app.attempts.failed(&peer).await;
         let error = ApiError::new(Kind::Unauthenticated, "a token is needed");
         return Err(error.hint("send `Authorization: Bearer TOKEN`, or open the login URL that the server printed"));
     };
     check_media_type(method, headers)?;
-    Ok(Some(owner))
+    let route = request.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let needed = Role::needed(method, route);
+    if role < needed {
+        return Err(ApiError::denied(format!("this needs a token that may {}", needed.name())));
+    }
+    Ok(Some((owner, role)))
 }
 
 /// The routes that need no token. Shares have a secret of their own.
@@ -131,7 +138,7 @@ fn check_origin(headers: &HeaderMap, host: &str, may_be_linked: bool) -> Result<
 }
 
 /// Finds who sends a request: by the token, or by the cookie of a page of ours.
-fn authenticate(access: &Access, headers: &HeaderMap, host: &str) -> Option<Owner> {
+fn authenticate(access: &Access, headers: &HeaderMap, host: &str) -> Option<(Owner, Role)> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     if let Some(first) = given.next() {
         let (scheme, token) = first.to_str().ok()?.split_once(' ')?;

@@ -49,11 +49,10 @@ pub(crate) async fn login(
     Body(login): Body<Login>,
 ) -> Result<Response, ApiError> {
     app.attempts.allow(&peer)?;
-    let Some(owner) = app.access.by_token(&login.token) else {
+    let Some(cookie) = app.access.cookie_for(&login.token) else {
         app.attempts.failed(&peer).await;
         return Err(ApiError::new(Kind::Unauthenticated, "that is not the token"));
     };
-    let cookie = app.access.cookie_of(&owner).unwrap_or_default();
     let set = format!("{COOKIE}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, set)]).into_response())
 }

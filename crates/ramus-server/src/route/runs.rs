@@ -16,6 +16,7 @@ use crate::document::{Refusals, Shape};
 use crate::error::ApiError;
 use crate::hub::{Reader, event};
 use crate::input::{Body, Key, Named, Nothing};
+use crate::role::Role;
 use crate::route::events::stream;
 use crate::run::{Order, Reply, Taken, WhenBusy};
 
@@ -44,9 +45,14 @@ pub(crate) async fn start(
     owner: Owner,
     Named(id): Named<String>,
     Key(key): Key,
+    axum::Extension(role): axum::Extension<Role>,
     headers: HeaderMap,
     Body(order): Body<Order>,
 ) -> Result<Response, ApiError> {
+    // Rules that allow something are answers given in advance.
+    if !order.permission.is_empty() && role < Role::Approve {
+        return Err(ApiError::denied("rules for a turn need a token that may approve"));
+    }
     let wants_events = headers
         .get(header::ACCEPT)
         .and_then(|accept| accept.to_str().ok())

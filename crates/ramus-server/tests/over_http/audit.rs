@@ -6,7 +6,7 @@ use crate::http::{Request, Response, raw};
 use crate::world::World;
 
 /// The routes that are described, and the three that are not.
-fn routes() -> Vec<(String, String)> {
+pub(crate) fn routes() -> Vec<(String, String)> {
     let document: Value = serde_json::from_str(&ramus_server::document()).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let mut routes: Vec<(String, String)> = paths
@@ -27,13 +27,13 @@ fn is_public(method: &str, path: &str) -> bool {
 }
 
 /// A session with something in it, and its name in a path.
-struct Ground {
-    world: World,
+pub(crate) struct Ground {
+    pub(crate) world: World,
     session: String,
 }
 
 impl Ground {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let world = World::start();
         let session = world.session();
         world.append(&session, &["one"]);
@@ -46,7 +46,7 @@ impl Ground {
         path.replace("{run}", "none").replace("{approval}", "none").replace("{call}", "none")
     }
 
-    fn request(&self, method: &str, path: &str) -> Request {
+    pub(crate) fn request(&self, method: &str, path: &str) -> Request {
         let request = Request::new(method, &self.target(path));
         if matches!(method, "POST" | "PATCH" | "PUT") { request.json(&body_for(path)) } else { request }
     }
@@ -55,7 +55,7 @@ impl Ground {
         self.request(method, path).header("authorization", &format!("Bearer {}", self.world.token))
     }
 
-    fn send(&self, request: &Request) -> Response {
+    pub(crate) fn send(&self, request: &Request) -> Response {
         let response = request.send(self.world.address);
         assert_eq!(response.header("access-control-allow-origin"), None, "{request:?}");
         assert_eq!(response.header("x-content-type-options"), Some("nosniff"), "{request:?}");
@@ -64,7 +64,7 @@ impl Ground {
     }
 
     /// What the home holds: every log, byte for byte.
-    fn logs(&self) -> Vec<(String, Vec<u8>)> {
+    pub(crate) fn logs(&self) -> Vec<(String, Vec<u8>)> {
         let mut logs = Vec::new();
         let mut open = vec![self.world.home.path().to_owned()];
         while let Some(directory) = open.pop() {

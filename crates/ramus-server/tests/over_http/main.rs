@@ -11,5 +11,6 @@ mod life;
 mod limits;
 mod load;
 mod owners;
+mod roles;
 mod runs;
 mod world;

@@ -13,7 +13,7 @@ use ramus_model::usage::{ModelName, Prices};
 use ramus_provider::{Resolved, Scripted};
 use ramus_redact::Redactor;
 use ramus_server::{
-    Access, Address, ApiError, Config, Equipped, Home, Limits, Line, Log, Order, Server, Stop, Token, Workshop,
+    Access, Address, ApiError, Config, Equipped, Home, Limits, Line, Log, Order, Role, Server, Stop, Token, Workshop,
 };
 use ramus_store::{JsonlStore, Layout};
 use serde_json::{Value, json};
@@ -27,6 +27,10 @@ pub(crate) struct World {
     pub(crate) home: TempDir,
     pub(crate) token: String,
     pub(crate) other: String,
+    /// May only look at what the user of the home has.
+    pub(crate) viewer: String,
+    /// May have turns run there.
+    pub(crate) prompter: String,
     pub(crate) address: SocketAddr,
     pub(crate) lines: Arc<Mutex<Vec<String>>>,
     stop: Stop,
@@ -108,6 +112,8 @@ impl World {
             home,
             token,
             other,
+            viewer: Token::random().reveal().to_owned(),
+            prompter: Token::random().reveal().to_owned(),
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
             lines,
             stop: Stop::default(),
@@ -123,13 +129,17 @@ impl World {
     fn serve(&mut self) {
         let engine = engine(self.home.path());
         let (ours, theirs) = (Token::new(&*self.token).unwrap(), Token::new(&*self.other).unwrap());
+        let (viewer, prompter) = (Token::new(&*self.viewer).unwrap(), Token::new(&*self.prompter).unwrap());
         let lines = Arc::clone(&self.lines);
         let home = Home {
             engine: engine.clone(),
             durability: ramus_engine::Durability::Full,
             prices: Prices::default(),
             directory: self.home.path().display().to_string(),
-            access: Access::new("default", &ours).with("bob", &theirs),
+            access: Access::new("default", &ours)
+                .with("bob", &theirs, Role::Admin)
+                .with("default", &viewer, Role::View)
+                .with("default", &prompter, Role::Prompt),
             workshop: Arc::new(Bench { engine, script: self.script.clone() }),
             log: Log::new(move |line: &Line| lines.lock().unwrap().push(line.to_json().to_string())),
         };

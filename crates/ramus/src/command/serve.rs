@@ -29,7 +29,8 @@ const EXAMPLES: &str = "\
 The server answers under /api/v1 with what the commands print with --json; GET /openapi.json describes it. It listens to \
 this machine only, unless --expose is given. Every request needs the token: `Authorization: Bearer TOKEN`. The token is \
 RAMUS_TOKEN, the first line of --token-file, or one that is made at the first start and kept in the home. Further lines of \
---token-file, `OWNER TOKEN`, let others in, for the sessions of that owner and no others.
+--token-file, `OWNER TOKEN [ROLE]`, let others in, for the sessions of that owner and no others. Whose role is view may look, \
+prompt have turns run too, approve answer what they ask and change files too, admin do everything.
 
 When the server is ready it prints one line on stdout. Ctrl-C or SIGTERM ends it: streams end, turns are cancelled, and \
 everything that was acknowledged stays.

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use ramus_server::{Access, Token};
+use ramus_server::{Access, NoRole, Role, Token};
 
 use crate::failure::Refusal;
 use crate::home::Home;
@@ -31,7 +31,14 @@ pub(super) struct Keys {
     origin: Origin,
     owner: String,
     token: Token,
-    others: Vec<(String, Token)>,
+    others: Vec<Other>,
+}
+
+/// Someone else who may come in.
+struct Other {
+    owner: String,
+    token: Token,
+    role: Role,
 }
 
 impl Keys {
@@ -72,7 +79,7 @@ impl Keys {
     /// Says who may come in.
     pub(super) fn access(&self) -> Access {
         let access = Access::new(self.owner.clone(), &self.token);
-        self.others.iter().fold(access, |access, (owner, token)| access.with(owner.clone(), token))
+        self.others.iter().fold(access, |access, other| access.with(other.owner.clone(), &other.token, other.role))
     }
 }
 
@@ -92,18 +99,27 @@ fn keep(path: &Path, token: &Token) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Reads the token, and behind it one line for each other owner.
-fn parse(text: &str, path: &Path) -> anyhow::Result<(Token, Vec<(String, Token)>)> {
+/// Reads the token, and behind it one line for each of the others.
+fn parse(text: &str, path: &Path) -> anyhow::Result<(Token, Vec<Other>)> {
     let name = path.display().to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let first = lines.next().ok_or_else(|| Refusal::usage(format!("there is no token in {name}")))?;
     let mut others = Vec::new();
     for line in lines {
-        let wrong = || Refusal::usage(format!("a line of {name} is not OWNER TOKEN"));
-        let (owner, text) = line.split_once(char::is_whitespace).ok_or_else(wrong)?;
-        others.push((owner.to_owned(), token(text.trim(), &name)?));
+        let wrong = || Refusal::usage(format!("a line of {name} is not OWNER TOKEN [ROLE]"));
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (owner, text, role) = match words.as_slice() {
+            [owner, text] => (owner, text, Role::Admin),
+            [owner, text, role] => (owner, text, role.parse().map_err(|error| no_role(&error, &name))?),
+            _ => return Err(wrong().into()),
+        };
+        others.push(Other { owner: (*owner).to_owned(), token: token(text, &name)?, role });
     }
     Ok((token(first, &name)?, others))
+}
+
+fn no_role(error: &NoRole, place: &str) -> Refusal {
+    Refusal::usage(format!("a line of {place} cannot be used: {error}"))
 }
 
 fn token(text: &str, place: &str) -> Result<Token, Refusal> {
@@ -117,14 +133,16 @@ mod tests {
 
     #[test]
     fn a_file_names_the_token_and_those_of_others() {
-        let text = "# ours\n0123456789abcdef\n\nbob fedcba9876543210\n";
+        let text = "# ours\n0123456789abcdef\n\nbob fedcba9876543210\nmay 0123456789fedcba  view\n";
         let (token, others) = parse(text, Path::new("t")).unwrap_or_else(|_| (Token::random(), Vec::new()));
         assert_eq!(token.reveal(), "0123456789abcdef");
         assert_eq!(
-            others.iter().map(|(owner, token)| (&**owner, token.reveal())).collect::<Vec<_>>(),
-            [("bob", "fedcba9876543210")]
+            others.iter().map(|other| (&*other.owner, other.token.reveal(), other.role)).collect::<Vec<_>>(),
+            [("bob", "fedcba9876543210", Role::Admin), ("may", "0123456789fedcba", Role::View)]
         );
-        for wrong in ["", "# nothing\n", "short\n", "0123456789abcdef\nbob\n"] {
+        for wrong in
+            ["", "# nothing\n", "short\n", "0123456789abcdef\nbob\n", "0123456789abcdef\nbob fedcba9876543210 root\n"]
+        {
             assert!(parse(wrong, Path::new("t")).is_err(), "{wrong:?}");
         }
     }
