@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
+use ramus_testkit::browser::Browser;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -106,4 +107,107 @@ fn l8_it_listens_elsewhere_only_when_told_and_with_a_token_worth_the_name() {
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).unwrap();
     let readable = world.run(&["serve", "--port", "0", "--token-file", &open]);
     assert_eq!(readable.code, 2, "{}", readable.stderr);
+}
+
+/// What a page from elsewhere tries, each in its own way; it tells what it could read.
+const DRIVE_BY: &str = r#"
+(async () => {
+  const base = "http://ADDRESS", session = base + "/api/v1/sessions/SESSION";
+  const planted = JSON.stringify({ entries: [{ type: "message", message: { role: "user", content: "planted" } }] });
+  const read = {};
+  const attempt = async (name, act) => {
+    const late = new Promise((resolve) => setTimeout(() => resolve("late"), 30000));
+    try { read[name] = await Promise.race([act(), late]); } catch (error) { read[name] = "refused"; }
+  };
+  const ask = async (url, how) => {
+    const answer = await fetch(url, how);
+    return answer.type === "opaque" ? "opaque" : answer.status + " " + (await answer.text());
+  };
+  const element = (name, set) => new Promise((resolve) => {
+    const made = document.createElement(name);
+    made.onload = () => resolve("loaded");
+    made.onerror = () => resolve("refused");
+    set(made);
+    document.body.append(made);
+  });
+  for (const credentials of ["omit", "include"]) {
+    await attempt("get " + credentials, () => ask(base + "/api/v1/sessions", { credentials }));
+    await attempt("blind " + credentials, () => ask(base + "/api/v1/sessions", { mode: "no-cors", credentials }));
+    await attempt("post text " + credentials, () =>
+      ask(session + "/entries", { method: "POST", mode: "no-cors", credentials, body: planted }));
+    await attempt("post json " + credentials, () => ask(session + "/entries", {
+      method: "POST", credentials, headers: { "content-type": "application/json" }, body: planted }));
+    await attempt("delete " + credentials, () => ask(session, { method: "DELETE", credentials }));
+  }
+  await attempt("beacon", async () => {
+    navigator.sendBeacon(session + "/entries", new Blob([planted], { type: "text/plain" }));
+    return "sent";
+  });
+  await attempt("form", async () => {
+    const frame = document.createElement("iframe"); frame.name = "there"; document.body.append(frame);
+    const form = document.createElement("form");
+    Object.assign(form, { method: "POST", enctype: "text/plain", action: session + "/entries", target: "there" });
+    const field = document.createElement("input");
+    field.name = planted.slice(0, -1) + ',"x":"'; field.value = '"}';
+    form.append(field); document.body.append(form); form.submit();
+    return "sent";
+  });
+  await attempt("script", () => element("script", (made) => { made.src = base + "/openapi.json"; }));
+  await attempt("image", () => element("img", (made) => { made.src = session + "/export"; }));
+  await attempt("style", () => element("link", (made) => { made.rel = "stylesheet"; made.href = session; }));
+  await attempt("frame", async () => {
+    await element("iframe", (made) => { made.id = "f"; made.src = base + "/api/v1/sessions"; });
+    return document.getElementById("f").contentDocument ? "readable" : "closed";
+  });
+  await attempt("events", () => new Promise((resolve) => {
+    const source = new EventSource(session + "/events", { withCredentials: true });
+    source.onmessage = source.onopen = () => resolve("open");
+    source.onerror = () => { source.close(); resolve("refused"); };
+  }));
+  await attempt("socket", () => new Promise((resolve) => {
+    const socket = new WebSocket("ws://ADDRESS/api/v1/events");
+    socket.onopen = () => resolve("open");
+    socket.onerror = () => resolve("refused");
+  }));
+  await attempt("health", () => ask(base + "/health"));
+  return read;
+})()
+"#;
+
+#[test]
+fn l6_a_page_from_elsewhere_reads_nothing_and_does_nothing() {
+    let Some(mut browser) = Browser::start().unwrap() else {
+        eprintln!("skipped: there is no chromium on this machine");
+        return;
+    };
+    let world = World::new();
+    let session = world.session();
+    world.say(&session, "user", "canary");
+    let serving = Serving::start(&world, &["--login"]);
+    browser.go_online().unwrap();
+    // The user is logged in with this very browser.
+    browser.visit(serving.login.as_deref().unwrap()).unwrap();
+    let ours = r#"(async () => {
+        while (!document.getElementById("told").textContent.includes("logged in")) {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+        return (await fetch("/api/v1/sessions?drafts=true")).status;
+    })()"#;
+    assert_eq!(browser.evaluate(ours).unwrap(), 200);
+    let before = world.ok(&["show", &session, "--json"]);
+    let page = world.file("elsewhere.html", "<!doctype html><title>elsewhere</title><body></body>");
+    browser.open(std::path::Path::new(&page), "").unwrap();
+    let script = DRIVE_BY.replace("ADDRESS", &serving.address).replace("SESSION", &session);
+    let read = browser.evaluate(&script).unwrap();
+    let expected = json!({
+        "get omit": "refused", "get include": "refused", "blind omit": "refused", "blind include": "refused",
+        "post text omit": "refused", "post text include": "refused", "post json omit": "refused",
+        "post json include": "refused", "delete omit": "refused", "delete include": "refused", "beacon": "sent",
+        "form": "sent", "script": "refused", "image": "refused", "style": "refused", "frame": "closed",
+        "events": "refused", "socket": "refused", "health": "refused",
+    });
+    assert_eq!(read, expected);
+    assert!(!read.to_string().contains("canary"));
+    assert_eq!(world.ok(&["show", &session, "--json"]), before);
+    assert_eq!(serving.end().0, 0);
 }
