@@ -1,8 +1,9 @@
 //! ramus against the real programs that share its format: `cargo xtask conformance`.
 //!
-//! Six parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
+//! Seven parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
 //! same way. [`written`]: files that we wrote, read and appended to by them. [`alternate`]: one file that they and we
-//! write to in turns and at once. [`cuts`]: where a compaction cuts. [`litellm`]: turns through a gateway. A disagreement is a failure unless [`expectations`] says why ours is the better answer.
+//! write to in turns and at once. [`cuts`]: where a compaction cuts. [`litellm`]: turns through a gateway.
+//! [`schemathesis`]: every route of the server. A disagreement is a failure unless [`expectations`] says why ours is the better answer.
 
 mod alternate;
 mod cuts;
@@ -12,8 +13,10 @@ mod fixtures;
 mod generated;
 mod litellm;
 pub(crate) mod oracle;
+mod pypi;
 mod ramus;
 mod scenarios;
+mod schemathesis;
 mod written;
 
 use std::path::PathBuf;
@@ -150,6 +153,7 @@ fn judge(workspace: &Workspace, oracles: &Oracles, binary: PathBuf, scope: &Scop
     cuts::judge(&shared, oracles, &ramus, scope, &mut show)?;
     alternate::judge(oracles, &ramus, scope, &mut show)?;
     litellm::judge(&ramus, scope, &mut show)?;
+    schemathesis::judge(&ramus, scope, &mut show)?;
     Ok(rows)
 }
 
