@@ -1,10 +1,10 @@
 //! ramus against the real programs that share its format: `cargo xtask conformance`.
 //!
-//! Seven parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
+//! Nine parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
 //! same way. [`written`]: files that we wrote, read and appended to by them. [`alternate`]: one file that they and we
 //! write to in turns and at once. [`cuts`]: where a compaction cuts. [`carried`]: files of other agents, there and
-//! back. [`litellm`]: turns through a gateway. A disagreement is a failure unless [`expectations`] says why ours is the better
-//! answer.
+//! back. [`litellm`]: turns through a gateway. [`schemathesis`]: every route of the server. A disagreement is a failure unless
+//! [`expectations`] says why ours is the better answer.
 
 mod alternate;
 mod carried;
@@ -15,8 +15,10 @@ mod fixtures;
 mod generated;
 mod litellm;
 pub(crate) mod oracle;
+mod pypi;
 mod ramus;
 mod scenarios;
+mod schemathesis;
 mod written;
 
 use std::path::PathBuf;
@@ -154,6 +156,7 @@ fn judge(workspace: &Workspace, oracles: &Oracles, binary: PathBuf, scope: &Scop
     alternate::judge(oracles, &ramus, scope, &mut show)?;
     carried::judge(&shared, scope, &mut show)?;
     litellm::judge(&ramus, scope, &mut show)?;
+    schemathesis::judge(&ramus, scope, &mut show)?;
     Ok(rows)
 }
 

@@ -1,6 +1,6 @@
 //! Long runs: `cargo xtask soak`. Each part stands on its own and ends with figures for `docs/results/soak-PART.md`:
 //! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; [`turns`] and [`snapshots`] that are killed;
-//! crashes of a simulated disk; requests of made-up sessions, every one judged; fuzzing of every target; the test suite with
+//! crashes of a simulated disk; requests of made-up sessions, every one judged; the [`server`]; fuzzing of every target; the test suite with
 //! many more cases per property, each round from fresh random seeds.
 //!
 //! The parts run one after the other, because each uses the whole machine. A further part is one more [`Part`].
@@ -39,13 +39,14 @@ struct Extent {
 /// What a run consists of.
 type Part = (&'static str, fn(&Workspace, &Extent) -> Result<String>);
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     ("torture", torture),
     ("catalogue", catalogue),
     ("turns", turns),
     ("snapshots", snapshots),
     ("crashes", crashes),
     ("requests", requests),
+    ("server", server),
     ("fuzz", fuzzing),
     ("properties", properties),
 ];
@@ -114,6 +115,22 @@ fn requests(workspace: &Workspace, extent: &Extent) -> Result<String> {
     match (said.next(), said.next()) {
         (Some(trees), Some(room)) => Ok(format!("Seed {}.\n\n{trees}\n\n{room}\n", extent.torture.seed)),
         _ => bail!("the trial of requests said nothing:\n{output}"),
+    }
+}
+
+/// The server: requests that nobody would send, a thousand readers, and readers that come and go.
+fn server(workspace: &Workspace, _: &Extent) -> Result<String> {
+    println!("\n==> the server");
+    let mut command = workspace.cargo(["test", "--release", "--quiet", "-p", "ramus-server", "--test", "over_http"]);
+    command.args(["--", "--nocapture", "--test-threads", "1", "fuzz::k7", "load::k1", "load::k3"]);
+    command.env("RAMUS_FUZZ_REQUESTS", "200000").env("RAMUS_CYCLES", "50000");
+    command.env("RAMUS_SECONDS", "30").env("RAMUS_EVENTS_PER_SECOND", "200");
+    let output = process::stdout(&mut command)?;
+    let said: Vec<&str> =
+        output.lines().filter(|line| line.contains("requests: ") || line.contains(" readers, ")).collect();
+    match said.as_slice() {
+        [_, _, ..] => Ok(format!("{}\n\n50,000 readers came and went, and left nothing behind.\n", said.join("\n\n"))),
+        _ => bail!("the trial of the server said nothing:\n{output}"),
     }
 }
 

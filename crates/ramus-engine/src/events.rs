@@ -15,8 +15,10 @@ use ramus_agent::Event;
 use ramus_model::{Seq, SessionId};
 use serde_json::{Map, Value};
 
+use crate::error::EngineError;
+use crate::session::Session;
 pub(crate) use bus::Bus;
-pub use stream::Stream;
+pub use stream::{Changes, Stream};
 
 /// Something that happened to a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,12 +40,22 @@ pub enum What {
     Updated(Value),
     /// A session was deleted.
     Deleted,
+    /// The log was replaced by one that holds so many entries: positions behind that mean nothing any more.
+    Reset(u32),
     /// A turn went wrong.
     Error(String),
     /// So many events that are not durable were missed.
     Lagged(u64),
     /// Something of a turn or of its log.
     Event(Event),
+}
+
+impl Session {
+    /// Returns what an entry of the session tells: the same whenever it is asked, so many events and in this order. An entry
+    /// that belongs to another session tells nothing here.
+    pub fn events_of(&self, seq: Seq) -> Result<Vec<Told>, EngineError> {
+        if self.log().belongs(seq) { log::of_entry(self, seq) } else { Ok(Vec::new()) }
+    }
 }
 
 impl Told {
@@ -53,6 +65,7 @@ impl Told {
             What::Created(_) => "session.created",
             What::Updated(_) => "session.updated",
             What::Deleted => "session.deleted",
+            What::Reset(_) => "reset",
             What::Error(_) => "session.error",
             What::Lagged(_) => "lagged",
             What::Event(event) => event.name(),
@@ -66,6 +79,7 @@ impl Told {
         match &self.what {
             What::Created(info) | What::Updated(info) => drop(object.insert("info".to_owned(), info.clone())),
             What::Deleted => {}
+            What::Reset(entries) => drop(object.insert("seq".to_owned(), (*entries).into())),
             What::Error(error) => drop(object.insert("error".to_owned(), error.as_str().into())),
             What::Lagged(missed) => drop(object.insert("missed".to_owned(), (*missed).into())),
             What::Event(event) => {

@@ -43,7 +43,7 @@ pub use error::{EngineError, ErrorKind};
 pub use foreign::{ForeignFailure, ForeignImport, ForeignImported, ForeignProgress, ForeignSession, ForeignStore};
 pub use recovery::{Action, ActionKind, RecoveryReport, RecoveryStatus};
 pub use session::Session;
-pub use shared::SharedSession;
+pub use shared::{Carrier, SharedSession, Submitted};
 pub use shares::Share;
 pub use verb::append::{Appended, Cursor, Written};
 pub use verb::artifacts::Artifact;

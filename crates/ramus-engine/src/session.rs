@@ -291,8 +291,8 @@ pub(crate) fn load_shared(session: &Session, known: KnownOrigins<'_>) -> Result<
 /// Reads a session as it was when its own log had `end` bytes.
 pub(crate) fn load_as_of(session: &Session, end: u64, known: KnownOrigins<'_>) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(session.store.as_ref(), session.location().clone(), known)?;
-    let mut read = ancestry.read(session.store.as_ref(), Depth::Envelope, end, true)?;
-    // A part of a log has no sidecar.
+    // A sidecar knows what titles and metadata came to in the end, not what they were on the way there.
+    let mut read = ancestry.read(session.store.as_ref(), Depth::Envelope, end, end == 0)?;
     read.sidecar = Sidecar::None;
     Ok(Session::new(Arc::clone(&session.store), ancestry.chain, read))
 }

@@ -18,6 +18,7 @@ pub(crate) mod delete;
 pub(crate) mod disk;
 pub(crate) mod doctor;
 pub(crate) mod evict;
+pub(crate) mod exact;
 pub(crate) mod export;
 pub(crate) mod family;
 pub(crate) mod follow;

@@ -50,6 +50,7 @@ mod revert;
 pub(crate) mod run;
 mod say;
 mod search;
+mod serve;
 mod session;
 mod share;
 mod show;
@@ -140,6 +141,7 @@ pub(crate) enum Command {
     Models(models::Models),
     Permissions(permissions::Permissions),
     Trust(trust::Trust),
+    Serve(serve::Serve),
     Session(session::Session),
     Demo(demo::Demo),
     Completions(completions::Completions),
@@ -224,6 +226,7 @@ impl Command {
             Self::Models(models) => models.run(invocation),
             Self::Permissions(permissions) => permissions.run(invocation),
             Self::Trust(trust) => trust.run(invocation),
+            Self::Serve(serve) => serve.run(invocation),
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),
             Self::Completions(completions) => completions.run(invocation.screen),

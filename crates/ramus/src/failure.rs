@@ -146,6 +146,12 @@ impl Failure {
         Self { kind: "usage", message, causes: Vec::new(), hint: (!hint.is_empty()).then_some(hint) }
     }
 
+    /// Returns the kind, what is said with its causes, and the hint.
+    pub(crate) fn into_parts(self) -> (&'static str, String, Option<String>) {
+        let said: Vec<String> = std::iter::once(self.message).chain(self.causes).collect();
+        (self.kind, said.join(": "), self.hint)
+    }
+
     fn code(&self) -> u8 {
         match self.kind {
             "usage" => USAGE,

@@ -65,13 +65,18 @@ impl Home {
         read_prices(&self.root)
     }
 
+    /// Returns when appends are made durable.
+    pub(crate) fn durability(&self) -> anyhow::Result<Durability> {
+        Ok(Durability::named(self.settings.get("durability")?.0).unwrap_or_default())
+    }
+
     /// Makes an engine over the sessions of this home, and the store below it.
     pub(crate) fn engine(&self) -> anyhow::Result<(Engine, JsonlStore)> {
         let layout = match self.settings.get("layout")? {
             ("omp", _) => Layout::Omp { home: user_home()?, temporary: std::env::temp_dir() },
             _ => Layout::Pi,
         };
-        let durability = Durability::named(self.settings.get("durability")?.0).unwrap_or_default();
+        let durability = self.durability()?;
         let store = JsonlStore::new(&self.root, layout);
         let engine = Engine::new(Arc::new(store.clone()), CLIENT).with_durability(durability);
         let engine = engine.with_catalogue(&self.root).with_history(Arc::new(History::at(&self.root)));

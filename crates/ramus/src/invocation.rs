@@ -56,6 +56,16 @@ impl<'s> Invocation<'s> {
         Ok(Self { engine, store, home, cwd: cwd.to_string_lossy().into_owned(), terminal, screen, stdin: Stdin::Open })
     }
 
+    /// Makes an invocation within a program that has an engine already.
+    pub(crate) fn within(home: Home, engine: Engine, store: JsonlStore, cwd: String, screen: &'s mut Screen) -> Self {
+        Self { engine, store, home, cwd, terminal: None, screen, stdin: Stdin::Closed }
+    }
+
+    /// Returns the engine and the store below it.
+    pub(crate) fn parts(&self) -> (Engine, JsonlStore) {
+        (self.engine.clone(), self.store.clone())
+    }
+
     /// Opens a session for a command that works on a whole one.
     pub(crate) fn session(&self, argument: &str) -> anyhow::Result<Session> {
         Ok(self.engine.open(&self.session_name(argument)?, &self.cwd)?)

@@ -4,14 +4,11 @@
 //! never controls the terminal.
 
 pub(crate) mod call;
-pub(crate) mod clean;
 pub(crate) mod context;
 pub(crate) mod conversation;
 pub(crate) mod disk;
 pub(crate) mod glyphs;
-pub(crate) mod json;
 pub(crate) mod markdown;
-pub(crate) mod preview;
 pub(crate) mod quantity;
 pub(crate) mod recovery;
 pub(crate) mod short_id;
@@ -21,4 +18,11 @@ mod text;
 pub(crate) mod tree;
 pub(crate) mod usage;
 
+pub(crate) use ramus_wire::{clean, preview};
 pub(crate) use text::Text;
+
+/// What programs are told.
+pub(crate) mod json {
+    pub(crate) use ramus_wire::members;
+    pub(crate) use ramus_wire::session::*;
+}

@@ -8,14 +8,12 @@ use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write};
 use std::rc::Rc;
 
 use anstream::{AutoStream, ColorChoice};
+use ramus_wire::{SCHEMA_VERSION, versioned};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::cli::{Color, Global};
 use crate::render::{Text, clean, style};
-
-/// The version of everything that is printed as JSON.
-const SCHEMA_VERSION: u32 = 1;
 
 /// How wide lines are when nobody says.
 const DEFAULT_WIDTH: usize = 100;
@@ -283,12 +281,6 @@ impl JsonList<'_> {
     pub(crate) fn end(self) -> anyhow::Result<()> {
         self.screen.data(b"]}\n")
     }
-}
-
-fn versioned(members: Map<String, Value>) -> Value {
-    let mut object = Map::from_iter([("schema_version".to_owned(), SCHEMA_VERSION.into())]);
-    object.extend(members);
-    Value::Object(object)
 }
 
 fn terminal_width() -> usize {

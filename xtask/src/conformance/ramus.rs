@@ -100,7 +100,8 @@ impl Ramus {
         events.with_context(|| output.stderr.trim().to_owned())
     }
 
-    fn command(&self) -> Command {
+    /// A command in the home and the project of this run.
+    pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg("--home").arg(self.folder.path().join("home"));
         command.current_dir(self.folder.path().join("project"));

@@ -63,7 +63,8 @@ impl Held<'_> {
     pub fn propose(&self, ask: &Ask<'_>) -> Result<Proposals, CatalogueError> {
         self.read(|connection| {
             let conditions = Conditions::of(connection, ask)?;
-            let most = WEIGHED.max(ask.limit);
+            // There are never more documents than that, and one more must still be a number for the database.
+            let most = WEIGHED.max(ask.limit.min(u32::MAX as usize));
             let recent = if conditions.has_words { conditions.recent(connection, most + 1)? } else { Vec::new() };
             let is_broad = recent.len() > most;
             let (mut best, total) = match is_broad {

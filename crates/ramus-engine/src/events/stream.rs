@@ -8,7 +8,7 @@ use ramus_model::{Depth, Seq, SessionId};
 use ramus_store::{Location, Residence, Stamp, StoreError};
 
 use super::bus::{Note, Queue};
-use super::log::{info, of_entry};
+use super::log::info;
 use super::{Told, What};
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -16,6 +16,9 @@ use crate::session::{Session, find, load};
 
 /// How long it takes at most until something that another process wrote is noticed.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// How many entries are read before they are told: a long log need not fit in memory as events.
+const AT_ONCE: usize = 256;
 
 /// How many logs of a home are kept open for reading on.
 const OPEN: usize = 64;
@@ -30,6 +33,20 @@ pub struct Stream {
     stamps: HashMap<Arc<str>, Stamp>,
     logs: HashMap<SessionId, Reading>,
     ready: VecDeque<Told>,
+    /// How many entries are to be told before anything else is.
+    goal: Option<u32>,
+}
+
+/// Tells when it is worth polling a stream again.
+pub struct Changes(Arc<Queue>);
+
+impl Changes {
+    /// Waits for that, without a thread.
+    pub async fn wait(&self) {
+        let look = tokio::time::timeout(LOOK, self.0.changed());
+        // Nothing of this process: another one may have written.
+        drop(look.await);
+    }
 }
 
 /// A log that is read on.
@@ -67,6 +84,7 @@ impl Engine {
             stamps: HashMap::new(),
             logs: HashMap::new(),
             ready: VecDeque::new(),
+            goal: None,
         }
     }
 }
@@ -90,9 +108,12 @@ impl Stream {
 
     /// Waits, without a thread, until it is worth polling again.
     pub async fn changed(&self) {
-        let look = tokio::time::timeout(LOOK, self.queue.changed());
-        // Nothing of this process: another one may have written.
-        drop(look.await);
+        self.changes().wait().await;
+    }
+
+    /// Returns what tells when it is worth polling again, for tasks that hand the stream to threads in between.
+    pub fn changes(&self) -> Changes {
+        Changes(Arc::clone(&self.queue))
     }
 
     /// Returns what comes next, if something is there.
@@ -101,6 +122,13 @@ impl Stream {
             return Ok(Some(told));
         }
         loop {
+            if let Some(goal) = self.goal.take() {
+                self.look(goal)?;
+                if let Some(told) = self.ready.pop_front() {
+                    return Ok(Some(told));
+                }
+                continue;
+            }
             let (next, missed) = self.queue.take();
             if missed > 0 {
                 let session = self.one.clone().unwrap_or_else(|| SessionId::new(""));
@@ -133,7 +161,9 @@ impl Stream {
     fn read_on_one(&mut self, entries: u32) -> Result<(), EngineError> {
         let Some(id) = self.one.clone() else { return Ok(()) };
         let Some(mut reading) = self.logs.remove(&id) else { return Ok(()) };
-        if self.read_on(&mut reading, entries)? {
+        if self.read_on(&mut reading, entries, AT_ONCE)? {
+            let len = u32::try_from(reading.session.log().len()).unwrap_or(u32::MAX);
+            self.goal = Some(entries).filter(|goal| reading.told < len.min(*goal));
             self.logs.insert(id, reading);
         } else {
             self.ready.push_back(Told { session: id, seq: None, what: What::Deleted });
@@ -141,8 +171,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Tells what was added to a log, up to so many entries. Says whether it is still there.
-    fn read_on(&mut self, reading: &mut Reading, entries: u32) -> Result<bool, EngineError> {
+    /// Tells what was added to a log, until it has so many entries, at most so many of them. Says whether it is still there.
+    fn read_on(&mut self, reading: &mut Reading, entries: u32, most: usize) -> Result<bool, EngineError> {
         let Reading { session, told } = reading;
         let known = session.position();
         match session.refresh() {
@@ -157,12 +187,15 @@ impl Stream {
         if session.position().incarnation != known.incarnation && known.end > 0 {
             // Entries were erased or upgraded; positions stay, unless everything is new.
             self.ready.push_back(Told { session: session.id().clone(), seq: None, what: What::Updated(info(session)) });
-            *told = (*told).min(u32::try_from(session.log().len()).unwrap_or(u32::MAX));
-        }
-        for seq in session.log().seqs().skip(*told as usize).take_while(|seq| seq.number() <= entries) {
-            if session.log().belongs(seq) {
-                self.ready.extend(of_entry(session, seq)?);
+            let len = u32::try_from(session.log().len()).unwrap_or(u32::MAX);
+            if *told > len {
+                self.ready.push_back(Told { session: session.id().clone(), seq: None, what: What::Reset(len) });
+                *told = len;
             }
+        }
+        let behind = session.log().seqs().skip(*told as usize).take_while(|seq| seq.number() <= entries);
+        for seq in behind.take(most) {
+            self.ready.extend(session.events_of(seq)?);
             *told = seq.number();
         }
         Ok(true)
@@ -217,7 +250,7 @@ impl Stream {
                 Err(error) => return Err(error),
             },
         };
-        if self.read_on(&mut reading, u32::MAX)? {
+        if self.read_on(&mut reading, u32::MAX, usize::MAX)? {
             if self.logs.len() >= OPEN
                 && let Some(other) = self.logs.keys().next().cloned()
             {

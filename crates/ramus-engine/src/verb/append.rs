@@ -31,6 +31,8 @@ pub enum Cursor {
     /// Under this entry, where a turn or an open view stands. When someone was faster the batch becomes a sibling and
     /// the leaf stays where it is.
     At(EntryId),
+    /// To the leaf, if the log holds exactly so many entries at the moment of writing; otherwise nothing is written.
+    Expecting(u64),
 }
 
 /// What an append wrote.
@@ -191,6 +193,14 @@ impl Engine {
         let start = batch.written.len();
         let first = match cursor {
             Cursor::Leaf => leaf.clone(),
+            Cursor::Expecting(expected) => {
+                let found = (log.len() + start) as u64;
+                if found != *expected {
+                    let reason = format!("the log has {found} entries, and {expected} were expected");
+                    return Err(EngineError::Conflict(reason));
+                }
+                leaf.clone()
+            }
             Cursor::At(entry) if drafts.is_empty() || batch.holds(log, entry.as_str()) => Some(entry.clone()),
             Cursor::At(entry) => {
                 return Err(EngineError::Invalid(format!("the cursor stands on {entry}, which is not in the session")));

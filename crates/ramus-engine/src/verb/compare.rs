@@ -2,6 +2,7 @@
 //! each cost, and how the files differ.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use ramus_model::message::Usage;
 use ramus_model::{EntryId, Kind, Record, Seq, SessionId};
@@ -96,7 +97,8 @@ impl Engine {
         before: SnapshotId,
         after: SnapshotId,
     ) -> Result<Option<Vec<FileDiff>>, EngineError> {
-        if self.snapshots.is_none() {
+        // What a directory that is gone held is kept under a name that only the directory tells.
+        if self.snapshots.is_none() || !Path::new(session.cwd()).is_dir() {
             return Ok(None);
         }
         let store = self.snapshot_store(session)?;

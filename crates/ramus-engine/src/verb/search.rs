@@ -18,6 +18,7 @@ use ramus_model::search::{Query, SessionFacts};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::project::{Place, Standing};
+use crate::session::Session;
 use crate::verb::list::WhichDirectory;
 pub use hit::Hit;
 pub(crate) use hit::restored;
@@ -105,7 +106,11 @@ impl Engine {
 
     /// Searches one session: everything it shows, what it shares with its origin included.
     pub fn search_session(&self, reference: &str, cwd: &str, search: &Search) -> Result<Hits, EngineError> {
-        scan::session(&self.open(reference, cwd)?, &Self::sought(search))
+        self.search_open(&self.open(reference, cwd)?, search)
+    }
+
+    pub(crate) fn search_open(&self, session: &Session, search: &Search) -> Result<Hits, EngineError> {
+        scan::session(session, &Self::sought(search))
     }
 
     fn sought<'s>(search: &'s Search) -> Sought<'s> {

@@ -116,7 +116,10 @@ impl Engine {
         let home =
             self.snapshots.as_ref().ok_or_else(|| EngineError::Invalid("this home keeps no snapshots".into()))?;
         let cwd = Path::new(session.cwd());
-        let root = Snapshots::root_of(cwd)?;
+        let root = Snapshots::root_of(cwd).map_err(|error| match cwd.is_dir() {
+            true => error.into(),
+            false => EngineError::Invalid(format!("the directory of the session is not there: {}", cwd.display())),
+        })?;
         let directory = home.join(key(&root));
         session.note_outside(&directory)?;
         let mut store = Snapshots::open(&directory, &root, &self.apart)?;

@@ -84,7 +84,16 @@ pub struct SessionShare {
 impl Engine {
     /// Says what answers used and cost. Logs that cannot be read are named, not dropped.
     pub fn usage(&self, query: &UsageQuery<'_>) -> Result<UsageReport, EngineError> {
-        let logs = self.consult(&mut |held, _| Ok(held.answers()?))?;
+        self.usage_where(query, &|_| true)
+    }
+
+    pub(crate) fn usage_where(
+        &self,
+        query: &UsageQuery<'_>,
+        counts: &dyn Fn(&str) -> bool,
+    ) -> Result<UsageReport, EngineError> {
+        let mut logs = self.consult(&mut |held, _| Ok(held.answers()?))?;
+        logs.retain(|log| counts(&log.id));
         Ok(group::report(logs, query, query.directory.place().as_mut()))
     }
 }

@@ -33,6 +33,17 @@ fn texts(home: &Home, query: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_search_may_ask_for_everything() {
+    for home in homes() {
+        home.saying(&["the parser fails", "the parser works"]);
+        for limit in [usize::MAX, usize::MAX - 1, i64::MAX as usize] {
+            let hits = home.engine.search(&Search { limit, ..asked("parser") }).unwrap();
+            assert_eq!(hits.hits.len(), 2, "{limit} in {}", home.name);
+        }
+    }
+}
+
+#[test]
 fn entries_are_found_by_their_words() {
     for home in homes() {
         let mut session = home.saying(&["the parser fails", "Größe im HTTPServer", "東京へ行く"]);

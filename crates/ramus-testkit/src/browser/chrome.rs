@@ -52,22 +52,36 @@ impl Browser {
         for domain in ["Page", "Runtime", "Network", "Log"] {
             protocol.command(&format!("{domain}.enable"), json!({}))?;
         }
-        let offline = json!({"offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
-        protocol.command("Network.emulateNetworkConditions", offline)?;
         let process = process.0.take().ok_or_else(|| io::Error::other("the browser did not start"))?;
-        Ok(Some(Self { protocol, process, _profile: profile }))
+        let mut browser = Self { protocol, process, _profile: profile };
+        browser.emulate_network(true)?;
+        Ok(Some(browser))
     }
 
     /// Opens a file and waits until it is loaded. What happened before is forgotten.
     pub fn open(&mut self, file: &Path, fragment: &str) -> Result<(), BrowserError> {
+        self.visit(&format!("file://{}{fragment}", file.display()))
+    }
+
+    /// Opens an address and waits until it is loaded. What happened before is forgotten.
+    pub fn visit(&mut self, url: &str) -> Result<(), BrowserError> {
         // Going to another place of the same page would load nothing.
         self.protocol.events.clear();
         self.protocol.command("Page.navigate", json!({"url": "about:blank"}))?;
         self.protocol.wait_for("Page.loadEventFired")?;
         self.protocol.events.clear();
-        let url = format!("file://{}{fragment}", file.display());
         self.protocol.command("Page.navigate", json!({"url": url}))?;
         self.protocol.wait_for("Page.loadEventFired")
+    }
+
+    /// Lets pages reach the network, which they do not otherwise.
+    pub fn go_online(&mut self) -> Result<(), BrowserError> {
+        self.emulate_network(false)
+    }
+
+    fn emulate_network(&mut self, offline: bool) -> Result<(), BrowserError> {
+        let conditions = json!({"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
+        self.protocol.command("Network.emulateNetworkConditions", conditions).map(drop)
     }
 
     /// Evaluates an expression in the page and returns its value.

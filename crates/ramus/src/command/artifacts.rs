@@ -1,11 +1,11 @@
 //! `artifacts`: what tools made in a session.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, style};
+use crate::render::{Text, clean, style};
 
 const EXAMPLES: &str = "\
 Deployments, slides and other things that tools made on the path, newest first. What was made again at the same address is \
@@ -28,17 +28,7 @@ impl Artifacts {
         let (session, entry) = invocation.session_and_entry(&self.target)?;
         let artifacts = session.artifacts(entry.or(session.log().leaf()))?;
         if invocation.screen.wants_json() {
-            let told: Vec<Value> = artifacts
-                .iter()
-                .map(|one| {
-                    let mut told = json::members(one.artifact.clone());
-                    told.insert("entry".into(), one.entry.as_str().into());
-                    told.insert("call".into(), one.call.as_str().into());
-                    told.insert("tool".into(), one.tool.as_str().into());
-                    Value::Object(told)
-                })
-                .collect();
-            invocation.screen.json(json::members(json!({"session": session.id().as_str(), "artifacts": told})))?;
+            invocation.screen.json(ramus_wire::artifact::list(session.id(), &artifacts))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();

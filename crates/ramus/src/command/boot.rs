@@ -2,11 +2,10 @@
 
 use clap::Args;
 use ramus_engine::Boot as Seed;
-use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json};
+use crate::render::{Text, clean};
 
 const EXAMPLES: &str = "\
 The root says what the session is, where it works, and a word of welcome. `ramus chat` does it with the first words; doing \
@@ -37,10 +36,7 @@ impl Boot {
         let booted = invocation.engine.boot(&mut session, &seed)?.ok_or_else(late)?;
         invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({
-                "entry": booted.entry.as_str(), "welcome": booted.welcome, "workspace": booted.workspace,
-                "is_new": booted.is_new,
-            })))?;
+            invocation.screen.json(ramus_wire::life::booted(&booted))?;
         } else {
             let mut text = Text::new();
             invocation.screen.text(text.plain(&clean::one_line(&booted.welcome)).end())?;

@@ -1,12 +1,10 @@
 //! `clear`: a model starts afresh in the same session.
 
 use clap::Args;
-use ramus_model::EntryId;
-use serde_json::json;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity};
+use crate::render::{Text, quantity};
 
 const EXAMPLES: &str = "\
 A model is sent the system messages of the conversation and nothing else of it from here on. Everything stays in the \
@@ -33,14 +31,7 @@ impl Clear {
         let cleared = invocation.engine.clear(&mut session, self.dry_run)?;
         invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({
-                "cleared": cleared.entry.as_ref().map(EntryId::as_str),
-                "messages": cleared.messages,
-                "kept": cleared.kept,
-                "tokens_before": cleared.tokens_before,
-                "leaf": session.leaf().as_ref().map(EntryId::as_str),
-                "dry_run": self.dry_run,
-            })))?;
+            invocation.screen.json(ramus_wire::life::cleared(&cleared, &session, self.dry_run))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();

@@ -1,15 +1,12 @@
 //! `compare`: two ways a conversation went.
 
 use clap::Args;
-use ramus_engine::{Comparison, Pair, Side, View};
-use ramus_model::EntryId;
+use ramus_engine::Comparison;
 use ramus_model::usage::Tokens;
-use ramus_snapshot::FileDiff;
-use serde_json::{Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, preview, quantity, style};
+use crate::render::{Text, clean, glyphs, preview, quantity, style};
 
 const EXAMPLES: &str = "\
 Says where two branches, forks or sessions part, what was said on each side, what it used, and how the files differ as far \
@@ -38,51 +35,13 @@ impl Compare {
         let (one, other) = (one.or(left.log().leaf()), other.or(right.log().leaf()));
         let comparison = invocation.engine.compare((&mut left, one), (&right, other))?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(to_json(&comparison)))?;
+            invocation.screen.json(ramus_wire::compare::comparison(&comparison))?;
         } else {
             let width = invocation.screen.width();
             invocation.screen.text(&to_text(&comparison, width))?;
         }
         Ok(Exit::Done)
     }
-}
-
-fn to_json(comparison: &Comparison) -> Value {
-    let view = |view: &Option<View>| {
-        view.as_ref().map(|view| {
-            json!({
-                "id": view.id.as_str(), "seq": view.seq.number(), "role": view.message.role_name,
-                "text": view.message.text(), "tokens": view.tokens, "timestamp": view.timestamp,
-            })
-        })
-    };
-    let pair = |pair: &Pair| json!({"a": view(&pair.left), "b": view(&pair.right), "same": pair.is_same});
-    json!({
-        "ancestor": comparison.ancestor.as_ref().map(EntryId::as_str),
-        "shared_messages": comparison.shared,
-        "a": side(&comparison.left),
-        "b": side(&comparison.right),
-        "messages": comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
-        "files": comparison.files.as_ref().map(|files| files.iter().map(file).collect::<Vec<_>>()),
-    })
-}
-
-fn file(file: &FileDiff) -> Value {
-    json!({
-        "path": file.path.to_string_lossy(), "status": file.status.as_str(), "additions": file.additions,
-        "deletions": file.deletions, "diff": file.diff,
-    })
-}
-
-fn side(side: &Side) -> Value {
-    json!({
-        "session": side.session.as_str(),
-        "leaf": side.leaf.as_ref().map(EntryId::as_str),
-        "messages": side.messages,
-        "usage": Tokens::from(&side.usage),
-        "cost_micros": side.cost_micros,
-        "snapshot": side.snapshot,
-    })
 }
 
 fn to_text(comparison: &Comparison, width: usize) -> Text {
@@ -107,8 +66,8 @@ fn to_text(comparison: &Comparison, width: usize) -> Text {
         for (mark, view) in sides {
             let Some(view) = view else { continue };
             text.plain(mark).plain(" ").padded(style::BOLD, &preview::of_role(&view.message), 10);
-            text.cut(style::NONE, &clean::one_line(&preview::of_message(&view.message)), width.saturating_sub(14))
-                .end();
+            let said = preview::of_message(&view.message, &glyphs::of_terminal().signs());
+            text.cut(style::NONE, &clean::one_line(&said), width.saturating_sub(14)).end();
         }
     }
     if let Some(files) = &comparison.files {

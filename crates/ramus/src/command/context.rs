@@ -2,12 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use ramus_engine::Resumed;
-use ramus_model::blob::Restore;
-use ramus_model::context::{Item, provider, render};
-use ramus_model::json::{Raw, quote};
+use ramus_model::json::Raw;
 use ramus_model::message::Message;
 use ramus_model::{Seq, tokens};
-use serde_json::json;
+use ramus_wire::context::{self as shape, Messages};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
@@ -45,23 +43,25 @@ enum Dialect {
     Provider,
 }
 
-/// The messages of a context in one dialect.
-struct Messages {
-    /// A JSON array.
-    bytes: Vec<u8>,
-    /// The entry each comes from; none for one that was made up.
-    entries: Vec<Option<Seq>>,
+impl Dialect {
+    fn shape(self) -> shape::Dialect {
+        match self {
+            Self::V3 => shape::Dialect::V3,
+            Self::Provider => shape::Dialect::Provider,
+        }
+    }
 }
 
 impl Context {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let turn = invocation.turn(&self.target)?;
-        let messages = self.messages(&turn)?;
-        let tokens = tokens::of_context(turn.log(), turn.context(), &turn.restored_lines(Restore::Texts))?;
+        let messages = Messages::of(&turn, self.dialect.shape())?;
+        let tokens = shape::tokens_of(&turn)?;
         invocation.mention_damage(turn.log(), &self.target)?;
         invocation.mention_missing_blobs(&turn.missing_blobs(), &self.target)?;
         if invocation.screen.wants_json() {
-            let line = to_json(&turn, &messages, tokens);
+            let mut line = shape::object(&turn, &messages, tokens);
+            line.push(b'\n');
             invocation.screen.data(&line)?;
         } else {
             let text = to_text(&turn, &messages, tokens, invocation.screen.width());
@@ -69,54 +69,6 @@ impl Context {
         }
         Ok(Exit::Done)
     }
-
-    fn messages(&self, turn: &Resumed) -> anyhow::Result<Messages> {
-        let mut bytes = Vec::new();
-        let context = turn.context();
-        let lines = turn.restored_lines(Restore::Everything);
-        let entries = match self.dialect {
-            Dialect::V3 => {
-                render::messages(turn.log(), context, &lines, &mut bytes)?;
-                context.items.iter().map(|item: &Item| Some(item.seq())).collect()
-            }
-            Dialect::Provider => {
-                let outgoing = provider::messages(turn.log(), context, &lines)?;
-                provider::write(&outgoing, &mut bytes);
-                outgoing.iter().map(|message| message.entry).collect()
-            }
-        };
-        // Stored bytes that are not UTF-8 would make the whole answer unreadable.
-        if std::str::from_utf8(&bytes).is_err() {
-            bytes = String::from_utf8_lossy(&bytes).into_owned().into_bytes();
-        }
-        Ok(Messages { bytes, entries })
-    }
-}
-
-/// Builds the answer around the messages, whose bytes stay as they are.
-fn to_json(turn: &Resumed, messages: &Messages, tokens: u64) -> Vec<u8> {
-    let context = turn.context();
-    let id = |seq: Seq| turn.log().id(seq).to_owned();
-    let state = &context.state;
-    let rest = json!({
-        "models": state.models,
-        "thinking_level": state.thinking_level,
-        "mode": state.mode,
-        "mode_data": state.mode_data,
-        "rules": state.rules,
-        "tokens": tokens,
-        "entries": messages.entries.iter().map(|entry| entry.map(id)).collect::<Vec<_>>(),
-        "compacted_by": context.compacted_by.map(id),
-    });
-    let mut line = b"{\"schema_version\":1,\"session\":".to_vec();
-    quote(turn.id().as_str(), &mut line);
-    line.extend_from_slice(b",\"messages\":");
-    line.extend_from_slice(&messages.bytes);
-    line.push(b',');
-    // The members of the rest follow ours in the same object.
-    line.extend_from_slice(rest.to_string().strip_prefix('{').unwrap_or("}").as_bytes());
-    line.push(b'\n');
-    line
 }
 
 fn to_text(turn: &Resumed, messages: &Messages, tokens: u64, width: usize) -> Text {
@@ -154,7 +106,7 @@ fn rows(turn: &Resumed, messages: &Messages) -> Vec<context::Row> {
             speaker: preview::of_role(&message),
             style: style::speaker(kind.unwrap_or(ramus_model::Kind::Message), message.role),
             tokens: tokens::estimate(&message),
-            preview: preview::of_message(&message),
+            preview: preview::of_message(&message, &glyphs::of_terminal().signs()),
         }
     };
     items.zip(&messages.entries).map(row).collect()

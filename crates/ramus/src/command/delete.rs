@@ -1,15 +1,11 @@
 //! `delete`: removes a session for good.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use ramus_engine::{Children, Deleted, Session};
-use ramus_model::SessionId;
-use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity, style};
+use crate::render::{Text, quantity, style};
 
 const EXAMPLES: &str = "\
 Only sessions of the home can be deleted. What sessions that were forked from it show of it is kept for them, and goes \
@@ -57,32 +53,7 @@ impl Delete {
         // Last: a session that could not be deleted keeps its prompts.
         let forgotten = invocation.engine.forget_prompts(&prompts, self.dry_run)?;
         if invocation.screen.wants_json() {
-            let ids = |ids: &[SessionId]| -> Vec<String> { ids.iter().map(ToString::to_string).collect() };
-            let kept = deleted
-                .kept
-                .iter()
-                .map(|base| json!({"session": base.session.as_str(), "bytes": base.bytes, "forks": ids(&base.forks)}));
-            let workspaces = |is_gone: bool| -> Vec<&PathBuf> {
-                let some = deleted.workspaces.iter().filter(|one| one.kept_for.is_empty() == is_gone);
-                some.map(|one| &one.path).collect()
-            };
-            invocation.screen.json(json::members(json!({
-                "removed": {
-                    "session": deleted.session.as_str(),
-                    "files": deleted.removed.files,
-                    "blobs": deleted.blobs,
-                    "snapshots": deleted.snapshots,
-                    "bytes": deleted.removed.bytes,
-                    "workspace": workspaces(true).into_iter().next(),
-                    "prompts": forgotten,
-                },
-                "children": ids(&deleted.children),
-                "kept": kept.collect::<Vec<_>>(),
-                "workspaces": workspaces(true),
-                "workspaces_kept": workspaces(false),
-                "snapshots_left": deleted.snapshots_left,
-                "dry_run": self.dry_run,
-            })))?;
+            invocation.screen.json(ramus_wire::removal::deleted(&deleted, forgotten, self.dry_run))?;
         } else {
             self.tell(invocation, &deleted, forgotten)?;
         }

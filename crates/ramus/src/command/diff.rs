@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use ramus_engine::Session;
 use ramus_snapshot::FileDiff;
-use serde_json::{Value, json};
+use ramus_wire::files::{self as shape, Detail};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, quantity, style};
+use crate::render::{Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 Without a second snapshot, the files as they are now count; without any, what changed since the newest one is shown. A \
@@ -50,9 +50,8 @@ impl Diff {
         let sum = |count: fn(&FileDiff) -> u64| diffs.iter().map(count).sum::<u64>();
         let (additions, deletions) = (sum(|diff| diff.additions), sum(|diff| diff.deletions));
         if invocation.screen.wants_json() {
-            let files: Vec<Value> = diffs.iter().map(|diff| self.to_json(diff)).collect();
-            let answer = json!({"additions": additions, "deletions": deletions, "files": diffs.len(), "diffs": files});
-            invocation.screen.json(json::members(answer))?;
+            let detail = if self.stat { Detail::Stat } else { Detail::Patch };
+            invocation.screen.json(shape::diffs(&diffs, detail))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
@@ -80,21 +79,6 @@ impl Diff {
             format!("since \"{newest}\"; `ramus diff {} {}` shows what that changed", self.session, earlier.id());
         let mut text = Text::new();
         Ok(invocation.screen.note(text.plain(&hint).end())?)
-    }
-
-    fn to_json(&self, diff: &FileDiff) -> Value {
-        let mut value = json!({
-            "path": diff.path.to_string_lossy(),
-            "status": diff.status.as_str(),
-            "additions": diff.additions,
-            "deletions": diff.deletions,
-            "binary": diff.is_binary,
-            "from": diff.from.as_ref().map(|from| from.to_string_lossy()),
-        });
-        if let (false, Some(object)) = (self.stat, value.as_object_mut()) {
-            object.insert("diff".into(), diff.diff.clone().into());
-        }
-        value
     }
 }
 

@@ -3,11 +3,11 @@
 use clap::Args;
 use ramus_engine::{Examined, RecoveryStatus, Treatment};
 use ramus_store::{Leftover, LeftoverKind};
-use serde_json::{Map, Value, json};
+use ramus_wire::health;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, disk, json, quantity, recovery, style};
+use crate::render::{Text, disk, quantity, recovery, style};
 
 const EXAMPLES: &str = "\
 Without --repair no session is changed. With it, every byte that is taken out of a file is kept in the quarantine of the \
@@ -55,7 +55,7 @@ impl Doctor {
         let report =
             if self.repair { engine.repair(name, &invocation.cwd)? } else { engine.doctor(name, &invocation.cwd)? };
         if invocation.screen.wants_json() {
-            invocation.screen.json(recovery::to_json(&report))?;
+            invocation.screen.json(health::report(&report))?;
         } else {
             let mut text = Text::new();
             recovery::tell(&mut text, &report);
@@ -71,8 +71,8 @@ impl Doctor {
         let report = invocation.engine.disk()?;
         let worst = examined.iter().map(status).max().unwrap_or(RecoveryStatus::Clean);
         if invocation.screen.wants_json() {
-            let mut answer = many(&examined, &leftovers, worst);
-            answer.insert("disk".into(), disk::to_json(&report));
+            let mut answer = health::many(&examined, &leftovers, worst);
+            answer.insert("disk".into(), ramus_wire::disk::report(&report));
             invocation.screen.json(answer)?;
         } else {
             invocation.screen.text(&tell_all(&examined, &leftovers))?;
@@ -115,48 +115,4 @@ fn tell_all(examined: &[Examined], leftovers: &[Leftover]) -> Text {
         }
     }
     text
-}
-
-fn one(examined: &Examined) -> Map<String, Value> {
-    match &examined.outcome {
-        Ok(report) => recovery::to_json(report),
-        Err(error) => recovery::failure_json(&examined.session, error),
-    }
-}
-
-/// The sums over all sessions, and every session as if it had been examined alone.
-fn many(examined: &[Examined], leftovers: &[Leftover], worst: RecoveryStatus) -> Map<String, Value> {
-    let sessions: Vec<Map<String, Value>> = examined.iter().map(one).collect();
-    let sum = |name: &str| sessions.iter().filter_map(|session| session.get(name)?.as_u64()).sum::<u64>();
-    // What is told of all sessions together says which one it is about.
-    let collect = |name: &str| -> Vec<Value> {
-        let named = |session: &Map<String, Value>| {
-            let id = session.get("session").cloned().unwrap_or_default();
-            let items = session.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
-            items.into_iter().map(move |item| {
-                let mut item = json::members(item);
-                item.insert("session".into(), id.clone());
-                Value::Object(item)
-            })
-        };
-        sessions.iter().flat_map(named).collect()
-    };
-    let unfinished = leftovers.iter().map(|leftover| {
-        let kind = match leftover.kind {
-            LeftoverKind::Unfinished => "unfinished",
-            LeftoverKind::Lock => "lock",
-        };
-        json!({"kind": kind, "path": leftover.path})
-    });
-    json::members(json!({
-        "status": worst.name(),
-        "actions": collect("actions"),
-        "entries": sum("entries"),
-        "salvaged": sum("salvaged"),
-        "unreadable": sum("unreadable"),
-        "quarantined_bytes": sum("quarantined_bytes"),
-        "findings": collect("findings"),
-        "leftovers": unfinished.collect::<Vec<_>>(),
-        "sessions": sessions,
-    }))
 }

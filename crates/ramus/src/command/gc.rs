@@ -2,13 +2,12 @@
 
 use clap::Args;
 use ramus_engine::Swept;
-use ramus_snapshot::SnapshotInfo;
 use ramus_store::{Collected, Tally};
-use serde_json::{Value, json};
+use ramus_wire::collection;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, disk, json, quantity, style};
+use crate::render::{Text, clean, disk, quantity, style};
 
 const EXAMPLES: &str = "\
 Pictures and long texts are kept beside the sessions, once, however many sessions refer to them. Those that no session, \
@@ -36,16 +35,7 @@ impl Gc {
         let swept = invocation.engine.gc_snapshots(self.dry_run)?;
         let report = invocation.engine.disk()?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({
-                "removed": blobs(collected.removed),
-                "trashed": blobs(collected.trashed),
-                "restored": blobs(collected.restored),
-                "kept": blobs(collected.kept),
-                "leftovers": {"files": collected.leftovers.count, "bytes": collected.leftovers.bytes},
-                "snapshots": snapshots(&swept),
-                "disk": disk::to_json(&report),
-                "dry_run": self.dry_run,
-            })))?;
+            invocation.screen.json(collection::collected(&collected, &swept, &report, self.dry_run))?;
         } else {
             let mut text = self.to_text(&collected);
             for one in &swept {
@@ -95,7 +85,7 @@ impl Gc {
                 let size = quantity::size(collected.before.bytes.saturating_sub(collected.after.bytes));
                 text.plain(&format!("{count} of {name}, {size}, {verb}")).end();
                 for gone in &collected.gone {
-                    text.plain("  ").styled(style::ID, &short(gone)).plain("  ");
+                    text.plain("  ").styled(style::ID, &collection::short(gone)).plain("  ");
                     text.styled(style::DIM, &clean::one_line(&gone.label)).end();
                 }
             }
@@ -104,36 +94,4 @@ impl Gc {
             }
         }
     }
-}
-
-fn blobs(tally: Tally) -> Value {
-    json!({"blobs": tally.count, "bytes": tally.bytes})
-}
-
-fn snapshots(swept: &[Swept]) -> Value {
-    let freed = |one: &Swept| one.outcome.as_ref().map_or(0, |done| done.before.bytes.saturating_sub(done.after.bytes));
-    let gone = |one: &Swept| one.outcome.as_ref().map_or(0, |done| done.gone.len());
-    let directories = swept.iter().map(|one| {
-        let collected = one.outcome.as_ref().ok();
-        let removed = collected.into_iter().flat_map(|done| &done.gone);
-        json!({
-            "directory": one.directory,
-            "path": one.path,
-            "removed": removed.map(|gone| json!({
-                "id": short(gone), "commit": gone.id.to_string(), "label": gone.label, "created": gone.created,
-            })).collect::<Vec<_>>(),
-            "bytes": freed(one),
-            "kept": collected.map(|done| json!({"snapshots": done.after.snapshots, "bytes": done.after.bytes})),
-            "left": one.outcome.as_ref().err().map(ToString::to_string),
-        })
-    });
-    json!({
-        "removed": swept.iter().map(gone).sum::<usize>(),
-        "bytes": swept.iter().map(freed).sum::<u64>(),
-        "directories": directories.collect::<Vec<_>>(),
-    })
-}
-
-fn short(snapshot: &SnapshotInfo) -> String {
-    snapshot.id.to_string().chars().take(12).collect()
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ramus_catalogue::{HistoryQuery, Prompt};
-use ramus_model::time;
 use serde_json::{Value, json};
 
 use crate::cli::how_many;
@@ -54,7 +53,7 @@ impl History {
         let query = HistoryQuery { text: self.query.join(" "), cwd, limit: self.limit };
         let prompts = invocation.engine.prompts(&query)?;
         if invocation.screen.wants_json() {
-            let prompts: Vec<Value> = prompts.iter().map(to_json).collect();
+            let prompts: Vec<Value> = prompts.iter().map(ramus_wire::search::prompt).collect();
             invocation.screen.json(json::members(json!({"prompts": prompts})))?;
         } else {
             let mut text = Text::new();
@@ -67,10 +66,6 @@ impl History {
         }
         Ok(Exit::Done)
     }
-}
-
-fn to_json(prompt: &Prompt) -> Value {
-    json!({"prompt": prompt.text, "created": time::format(prompt.created), "cwd": prompt.cwd})
 }
 
 /// One prompt on one line: when, what, and where.

@@ -5,14 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use ramus_engine::{Filter, Listing, SessionInfo, Share, Sort, SortKey, WhichDirectory};
-use ramus_model::usage::Prices;
-use serde::Serialize;
+use ramus_engine::{Filter, Listing, SessionInfo, Sort, SortKey, WhichDirectory};
 
 use crate::cli::how_many;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::json::SessionJson;
+use crate::render::json::ListJson;
 use crate::render::table::{self, Directories};
 use crate::render::{Text, quantity, short_id, style};
 
@@ -166,7 +164,7 @@ impl List {
         if invocation.screen.wants_json() {
             let prices = invocation.prices()?;
             let shares = invocation.engine.open_shares()?;
-            return invocation.screen.json_of(&to_json(listing, &prices, &shares));
+            return invocation.screen.json_of(&ListJson::of(listing, &prices, &shares));
         }
         let text = self.told(invocation, listing);
         invocation.screen.text(&text)
@@ -258,40 +256,4 @@ fn pause() {
 /// A session that came while we were looking is shown as if it were alone.
 fn unique_of(unique: &HashMap<&str, usize>, info: &SessionInfo) -> usize {
     unique.get(info.id.as_str()).copied().unwrap_or(short_id::SHOWN)
-}
-
-/// A list as programs are told.
-#[derive(Serialize)]
-struct ListJson<'l> {
-    sessions: Vec<SessionJson<'l>>,
-    next_cursor: Option<&'l str>,
-    hidden: HiddenJson,
-    unreadable: Vec<UnreadableJson<'l>>,
-}
-
-#[derive(Serialize)]
-struct HiddenJson {
-    archived: usize,
-    drafts: usize,
-    other_directories: usize,
-}
-
-#[derive(Serialize)]
-struct UnreadableJson<'l> {
-    session: &'l str,
-    reason: &'l str,
-}
-
-fn to_json<'l>(listing: &'l Listing, prices: &Prices, shares: &[Share]) -> ListJson<'l> {
-    let unreadable = listing.unreadable.iter().map(|(session, reason)| UnreadableJson { session, reason });
-    ListJson {
-        sessions: listing.sessions.iter().map(|info| SessionJson::of(info, prices).shared_as(shares)).collect(),
-        next_cursor: listing.next_cursor.as_deref(),
-        hidden: HiddenJson {
-            archived: listing.hidden.archived,
-            drafts: listing.hidden.drafts,
-            other_directories: listing.hidden.other_directories,
-        },
-        unreadable: unreadable.collect(),
-    }
 }

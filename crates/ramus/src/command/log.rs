@@ -2,13 +2,12 @@
 
 use clap::Args;
 use ramus_engine::{Performed, Session};
-use serde_json::{Value, json};
+use ramus_wire::operation as shape;
 
 use crate::cli::how_many;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::preview::Preview;
-use crate::render::{Text, clean, json, style};
+use crate::render::{Text, clean, glyphs, style};
 
 const EXAMPLES: &str = "\
 Newest first. With --all, also what was done to the sessions that were forked from it or that it spawned, and theirs. An \
@@ -48,12 +47,7 @@ impl Log {
         }
         let page = session.operations(Some(self.limit), self.cursor.as_deref())?;
         if invocation.screen.wants_json() {
-            let operations =
-                page.operations.iter().map(|done| to_json(&session, done)).collect::<anyhow::Result<Vec<_>>>()?;
-            let answer = json!({
-                "session": session.id().as_str(), "operations": operations, "next_cursor": page.next_cursor,
-            });
-            invocation.screen.json(json::members(answer))?;
+            invocation.screen.json(shape::page(&session, &page, &glyphs::of_terminal().signs())?)?;
         } else {
             let mut text = Text::new();
             for done in &page.operations {
@@ -72,46 +66,19 @@ impl Log {
     /// Lists what was done to a session and to those that come from it.
     fn audit(&self, invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<Exit> {
         let audited = invocation.engine.audit(session)?;
-        let (mut text, mut told) = (Text::new(), Vec::new());
-        for (session, done) in audited.newest(self.limit) {
-            if invocation.screen.wants_json() {
-                let mut operation = json::members(to_json(session, done)?);
-                operation.insert("session".into(), session.id().as_str().into());
-                told.push(Value::Object(operation));
-            } else {
-                text.styled(style::ID, session.id().as_str()).spaces(2);
-                line(&mut text, session, done, invocation.screen.width())?;
-            }
-        }
         if invocation.screen.wants_json() {
-            let sessions: Vec<&str> = audited.sessions.iter().map(|session| session.id().as_str()).collect();
-            let answer = json!({"session": session.id().as_str(), "sessions": sessions, "operations": told});
-            invocation.screen.json(json::members(answer))?;
-        } else {
-            invocation.screen.text(&text)?;
+            let signs = glyphs::of_terminal().signs();
+            invocation.screen.json(shape::audited(session, &audited, self.limit, &signs, |_| true)?)?;
+            return Ok(Exit::Done);
         }
+        let mut text = Text::new();
+        for (session, done) in audited.newest(self.limit) {
+            text.styled(style::ID, session.id().as_str()).spaces(2);
+            line(&mut text, session, done, invocation.screen.width())?;
+        }
+        invocation.screen.text(&text)?;
         Ok(Exit::Done)
     }
-}
-
-/// One operation, as programs are told.
-pub(crate) fn to_json(session: &Session, done: &Performed) -> anyhow::Result<Value> {
-    let entries: Vec<Value> = done
-        .entries
-        .iter()
-        .zip(&done.operation.entries)
-        .map(|(id, seq)| json!({"id": id.as_str(), "seq": seq.number()}))
-        .collect();
-    Ok(json!({
-        "id": done.operation.id,
-        "op": done.operation.name,
-        "client": done.operation.client,
-        "time": done.operation.time,
-        "entries": entries,
-        "takes_back": done.operation.takes_back,
-        "undone": done.is_undone,
-        "about": about(session, done, 200)?,
-    }))
 }
 
 fn line(text: &mut Text, session: &Session, done: &Performed, width: usize) -> anyhow::Result<()> {
@@ -122,19 +89,6 @@ fn line(text: &mut Text, session: &Session, done: &Performed, width: usize) -> a
     if done.is_undone {
         text.styled(style::DIM, "(undone) ");
     }
-    text.cut(style::NONE, &about(session, done, width)?, width).end();
+    text.cut(style::NONE, &shape::about(session, done, width, &glyphs::of_terminal().signs())?, width).end();
     Ok(())
-}
-
-/// What an operation was about: the first of its entries that says something.
-fn about(session: &Session, done: &Performed, limit: usize) -> anyhow::Result<String> {
-    let log = session.log();
-    for seq in &done.operation.entries {
-        let Some(record) = log.record(*seq) else { continue };
-        let preview = Preview::of_entry(&session.line(*seq)?, record, limit);
-        if !preview.text.is_empty() {
-            return Ok(preview.text);
-        }
-    }
-    Ok(String::new())
 }

@@ -2,12 +2,10 @@
 
 use clap::Args;
 use ramus_engine::MergeBack as What;
-use ramus_model::EntryId;
-use serde_json::json;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json};
+use crate::render::{Text, clean};
 
 const EXAMPLES: &str = "\
 What came of another branch, a fork or a child is appended to the session: the summary that --summary gives, the messages \
@@ -56,11 +54,7 @@ impl MergeBack {
             invocation.finish(&mut into)?;
         }
         if invocation.screen.wants_json() {
-            let ids = |ids: &[EntryId]| -> Vec<String> { ids.iter().map(ToString::to_string).collect() };
-            invocation.screen.json(json::members(json!({
-                "merged": ids(&merged.entries), "from": merged.from.as_str(), "sources": ids(&merged.sources),
-                "text": merged.text, "leaf": into.leaf().as_ref().map(EntryId::as_str), "dry_run": self.dry_run,
-            })))?;
+            invocation.screen.json(ramus_wire::compare::merged(&merged, &into, self.dry_run))?;
         } else {
             let mut text = Text::new();
             for line in merged.text.lines() {

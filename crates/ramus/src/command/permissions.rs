@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use ramus_engine::{Granted, Session};
 use ramus_model::permission::{Covered, Layer, Permissions as Rules, Rule};
+use ramus_wire::permission as shape;
 use serde_json::{Value, json};
 
 use crate::failure::Exit;
@@ -61,14 +62,14 @@ impl Permissions {
         let built_in = ramus_tools::shell::defaults::rules().len();
         let hidden = if self.all { 0 } else { built_in };
         if invocation.screen.wants_json() {
-            let rules: Vec<Value> = listed(&permissions, 0).map(|(layer, rule)| rule_json(layer, rule)).collect();
+            let rules: Vec<Value> = listed(&permissions, 0).map(|(layer, rule)| shape::rule(layer, rule)).collect();
             invocation.screen.json(json::members(json!({
                 "session": session.id().as_str(),
                 "agent": agent.name,
                 "read_only": agent.is_read_only(),
                 "rules": rules,
                 "built_in": built_in,
-                "approvals": approvals.iter().map(approval_json).collect::<Vec<_>>(),
+                "approvals": approvals.iter().map(shape::approval).collect::<Vec<_>>(),
             })))?;
             return Ok(Exit::Done);
         }
@@ -101,7 +102,7 @@ fn revoke(invocation: &mut Invocation<'_>, session: &mut Session, id: &str) -> a
     let granted = invocation.engine.revoke_approval(session, id)?;
     invocation.finish(session)?;
     if invocation.screen.wants_json() {
-        invocation.screen.json(json::members(json!({"revoked": approval_json(&granted)})))?;
+        invocation.screen.json(json::members(json!({"revoked": shape::approval(&granted)})))?;
         return Ok(Exit::Done);
     }
     let mut text = Text::new();
@@ -109,25 +110,6 @@ fn revoke(invocation: &mut Invocation<'_>, session: &mut Session, id: &str) -> a
     put_approval(&mut text, &granted);
     invocation.screen.note(&text)?;
     Ok(Exit::Done)
-}
-
-fn rule_json(layer: Layer, rule: &Rule) -> Value {
-    json!({
-        "layer": layer.to_string(), "permission": rule.permission, "pattern": rule.pattern,
-        "action": rule.action.to_string(),
-    })
-}
-
-fn approval_json(granted: &Granted) -> Value {
-    let (exact, pattern) = match &granted.approval.covered {
-        Covered::Exact(bytes) => (Some(bytes), None),
-        Covered::Pattern(pattern) => (None, Some(pattern)),
-    };
-    json!({
-        "id": granted.id, "permission": granted.approval.permission, "exact": exact, "pattern": pattern,
-        "scope": granted.approval.scope, "time": granted.time, "session": granted.session,
-        "project": granted.project.root,
-    })
 }
 
 fn put_approval(text: &mut Text, granted: &Granted) {

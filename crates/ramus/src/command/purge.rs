@@ -2,13 +2,11 @@
 
 use clap::Args;
 use ramus_engine::{Purge as How, PurgeScope, Purged};
-use ramus_model::EntryId;
-use serde_json::json;
 
 use super::confirm;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, quantity, style};
+use crate::render::{Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 Everything else keeps what is said on branches that were left; this erases it. The entry goes, with everything below it, \
@@ -58,16 +56,7 @@ impl Purge {
             invocation.finish(&mut session)?;
         }
         if invocation.screen.wants_json() {
-            let ids = |ids: &[EntryId]| -> Vec<String> { ids.iter().map(ToString::to_string).collect() };
-            invocation.screen.json(json::members(json!({
-                "purged": {
-                    "entries": ids(&purged.entries), "messages": purged.messages, "bytes": purged.bytes,
-                    "blobs": purged.blobs, "copies": purged.copies.files, "prompts": forgotten,
-                },
-                "mentions": ids(&purged.mentions),
-                "leaf": purged.leaf.as_ref().map(EntryId::as_str),
-                "dry_run": self.dry_run,
-            })))?;
+            invocation.screen.json(ramus_wire::life::purged(&purged, forgotten, self.dry_run))?;
         } else {
             self.tell(invocation, &purged)?;
         }

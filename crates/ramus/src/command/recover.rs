@@ -30,7 +30,7 @@ impl Recover {
         let mut session = invocation.session(&self.session)?;
         let report = invocation.engine.recover(&mut session)?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(recovery::to_json(&report))?;
+            invocation.screen.json(ramus_wire::health::report(&report))?;
         } else {
             let mut text = Text::new();
             recovery::tell(&mut text, &report);

@@ -1,12 +1,11 @@
 //! `reset`: a session as if nothing had ever been said in it.
 
 use clap::Args;
-use serde_json::json;
 
 use super::confirm;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, quantity};
+use crate::render::{Text, clean, quantity};
 
 const EXAMPLES: &str = "\
 Everything that was said and done in the session is erased for good: entries, copies of old bytes, pictures and long texts \
@@ -45,17 +44,7 @@ impl Reset {
             invocation.finish(&mut session)?;
         }
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({
-                "history_cleared": !self.dry_run,
-                "cleared_messages": reset.messages,
-                "removed": {
-                    "entries": reset.entries, "bytes": reset.bytes, "blobs": reset.blobs,
-                    "copies": reset.copies.files,
-                },
-                "workspace": reset.workspace,
-                "namespace": reset.namespace,
-                "dry_run": self.dry_run,
-            })))?;
+            invocation.screen.json(ramus_wire::life::reset(&reset, self.dry_run))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ramus_engine::{RestoreOptions, RestoreReport};
-use ramus_snapshot::{Action, Conflict, Step};
-use serde_json::{Map, Value, json};
+use ramus_snapshot::Conflict;
+use ramus_wire::files as shape;
 
 use super::snapshot;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, quantity, style};
+use crate::render::{Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 The conversation stays where it is. What is there now is kept in a snapshot first, so a restore can be taken back. A file \
@@ -56,12 +56,7 @@ impl Restore {
         invocation.finish(&mut session)?;
         let carried = Carried { report: &report, force: self.force };
         if invocation.screen.wants_json() {
-            let mut answer = carried.to_json();
-            answer.insert("snapshot".into(), snapshot::to_json(&target));
-            answer.insert("not_covered".into(), snapshot::reasons(&report.uncovered).into());
-            answer.insert("not_heeded".into(), snapshot::reasons(&report.unheeded).into());
-            answer.insert("leaf".into(), json!(session.leaf().as_ref().map(|leaf| leaf.as_str())));
-            invocation.screen.json(json::members(Value::Object(answer)))?;
+            invocation.screen.json(shape::restored_to(&report, &target, &session))?;
         } else {
             let mut text = carried.to_text();
             if self.dry_run {
@@ -80,17 +75,6 @@ pub(super) struct Carried<'r> {
 }
 
 impl Carried<'_> {
-    pub(super) fn to_json(&self) -> Map<String, Value> {
-        let steps: Vec<Value> = self.report.plan.steps.iter().map(to_json).collect();
-        let kept: Vec<_> = self.report.restored.kept.iter().map(|path| path.to_string_lossy()).collect();
-        json::members(json!({
-            "plan": steps,
-            "applied": self.report.safety.is_some(),
-            "kept": kept,
-            "safety_snapshot": self.report.safety.as_ref().map(|safety| safety.id()),
-        }))
-    }
-
     pub(super) fn to_text(&self) -> Text {
         let mut text = Text::new();
         for step in &self.report.plan.steps {
@@ -101,7 +85,7 @@ impl Carried<'_> {
                 Some(Conflict::Uncovered) => "  conflict: something is there that snapshots do not cover",
                 Some(Conflict::Forbidden) => "  refused: it is no name that may be written",
             };
-            text.padded(style::BOLD, action(step.action), 9).plain("  ");
+            text.padded(style::BOLD, shape::action(step.action), 9).plain("  ");
             text.plain(&clean::one_line(&step.path.to_string_lossy())).styled(style::DIM, note).end();
         }
         let count = |count: usize| quantity::count(count, "file", "files");
@@ -123,21 +107,4 @@ impl Carried<'_> {
 /// Files that were left alone make it partial.
 pub(super) fn exit(report: &RestoreReport) -> Exit {
     if report.safety.is_some() && !report.restored.kept.is_empty() { Exit::Partial } else { Exit::Done }
-}
-
-fn action(action: Action) -> &'static str {
-    match action {
-        Action::Create => "create",
-        Action::Overwrite => "overwrite",
-        Action::Delete => "delete",
-    }
-}
-
-fn to_json(step: &Step) -> Value {
-    let conflict = step.conflict.map(|conflict| match conflict {
-        Conflict::Changed => "changed",
-        Conflict::Uncovered => "uncovered",
-        Conflict::Forbidden => "forbidden",
-    });
-    json!({"path": step.path.to_string_lossy(), "action": action(step.action), "conflict": conflict})
 }

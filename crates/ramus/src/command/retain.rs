@@ -2,12 +2,11 @@
 
 use clap::Args;
 use ramus_engine::{Retained, Retention};
-use serde_json::{Value, json};
 
 use super::confirm;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, quantity, style};
+use crate::render::{Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 The rules are settings: retention_drafts, retention_archived, retention_sessions, retention_quarantine (ages: 12h, 30d, 8w) \
@@ -47,7 +46,7 @@ impl Retain {
         }
         let retained = invocation.engine.retain(&rules, self.dry_run)?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(to_json(&retained, self.dry_run)))?;
+            invocation.screen.json(ramus_wire::life::retained(&retained, self.dry_run))?;
         } else {
             self.list(invocation, &retained, self.dry_run)?;
         }
@@ -71,23 +70,4 @@ impl Retain {
         text.plain(&format!("{sessions} {verb}, {} exempt", retained.exempt)).end();
         invocation.screen.text(&text)
     }
-}
-
-fn to_json(retained: &Retained, dry_run: bool) -> Value {
-    let going = retained.sessions.iter().map(|going| {
-        json!({
-            "id": going.session.as_str(), "title": going.title, "updated": going.updated, "rule": going.rule,
-            "bytes": going.bytes,
-        })
-    });
-    let failed = retained.failed.iter().map(|(id, why)| json!({"id": id.as_str(), "error": why}));
-    json!({
-        "sessions": going.collect::<Vec<_>>(),
-        "files": retained.removed.files,
-        "bytes": retained.removed.bytes,
-        "quarantine": retained.quarantine.files,
-        "exempt": retained.exempt,
-        "failed": failed.collect::<Vec<_>>(),
-        "dry_run": dry_run,
-    })
 }

@@ -3,12 +3,12 @@
 use clap::Args;
 use ramus_engine::{RestoreOptions, RevertReport, Session};
 use ramus_model::{EntryId, Kind, Seq};
-use serde_json::{Value, json};
+use ramus_wire::files as shape;
 
 use super::restore::{self, Carried};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json};
+use crate::render::{Text, clean};
 
 const EXAMPLES: &str = "\
 The entry is kept: what came behind it is hidden, not erased, and the files that agents changed since are as they were. \
@@ -82,11 +82,7 @@ pub(super) fn print(
     invocation.finish(session)?;
     let carried = Carried { report: &report.files, force: options.force };
     if invocation.screen.wants_json() {
-        let mut answer = carried.to_json();
-        answer.insert("applied".into(), report.is_done.into());
-        answer.insert("leaf".into(), report.leaf.as_str().into());
-        answer.insert("revert".into(), json!(session.revert_mark()?));
-        invocation.screen.json(json::members(Value::Object(answer)))?;
+        invocation.screen.json(shape::reverted(report, session)?)?;
     } else {
         let mut text = carried.to_text();
         if report.is_done {

@@ -7,12 +7,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use ramus_engine::{Hit, Hits, Search as Request, WhichDirectory};
 use ramus_model::search::{Query, QueryError, Reading};
-use serde_json::{Map, Value, json};
 
 use crate::cli::how_many;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity, short_id, style};
+use crate::render::{Text, quantity, short_id, style};
 
 const EXAMPLES: &str = "\
 Searches what people, models and tools said, thinking, tool calls and their output, summaries, labels and titles, in all \
@@ -110,7 +109,7 @@ impl Search {
                 .warn(&format!("session {session} {told}; `ramus doctor {session}` tells what is wrong"))?;
         }
         if invocation.screen.wants_json() {
-            return invocation.screen.json(to_json(hits));
+            return invocation.screen.json(ramus_wire::search::hits(hits));
         }
         if let Some(index) = hits.index.filter(|index| !index.ready && before.is_none()) {
             let [indexed, sessions] = [index.indexed, index.sessions].map(|count| quantity::grouped(count as u64));
@@ -199,38 +198,6 @@ fn speaker(hit: &Hit) -> &str {
         "compactionSummary" | "branchSummary" => "summary",
         role => role,
     }
-}
-
-fn to_json(hits: &Hits) -> Map<String, Value> {
-    let hit = |hit: &Hit| {
-        let segments = hit.snippet.segments.iter();
-        let segments: Vec<_> = segments.map(|s| json!({"text": s.text, "match": s.is_match})).collect();
-        json!({
-            "session": hit.session,
-            "entry": hit.entry.as_ref().map(|entry| entry.as_str()),
-            "role": hit.role,
-            "snippet": hit.snippet.text(),
-            "timestamp": hit.timestamp,
-            "title": hit.title,
-            "cwd": hit.cwd,
-            "score": (hit.score * 1000.0).round() / 1000.0,
-            "segments": segments,
-            "tools": hit.tools,
-            "model": hit.model,
-            "error": hit.error,
-        })
-    };
-    let unreadable = hits.unreadable.iter().map(|(session, reason)| json!({"session": session, "reason": reason}));
-    let index =
-        hits.index.map(|index| json!({"ready": index.ready, "indexed": index.indexed, "sessions": index.sessions}));
-    json::members(json!({
-        "hits": hits.hits.iter().map(hit).collect::<Vec<_>>(),
-        "total": hits.total,
-        "total_is_exact": hits.is_counted,
-        "damaged": hits.damaged,
-        "unreadable": unreadable.collect::<Vec<_>>(),
-        "index": index,
-    }))
 }
 
 /// Waits until it is worth looking again.

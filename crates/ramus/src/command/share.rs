@@ -6,22 +6,21 @@ use anyhow::Context as _;
 use clap::Args;
 use ramus_engine::{Include, ShareOptions, SharePreview};
 use ramus_model::time;
-use serde_json::{Value, json};
+use ramus_wire::share as shape;
 
 use crate::failure::{Exit, Refusal};
 use crate::file::{self, Access};
 use crate::invocation::Invocation;
 use crate::redaction;
-use crate::render::{Text, json, quantity, style};
+use crate::render::{Text, quantity, style};
 
-/// Where `ramus serve` listens.
-const SERVER: &str = "http://127.0.0.1:4096";
+/// Where `ramus serve` listens when nobody says.
+const SERVER: &str = "http://127.0.0.1:7347";
 
 const EXAMPLES: &str = "\
 What is shared is the path to the entry, as it is now: no other branch, no system prompt, no directory, nothing of another \
 session, and nothing that is said later. Secrets, user names and home directories are taken out of it first; --dry-run lists them. \
---html writes the page to a file that can be sent around. The address is for `ramus serve`, which this version does not have \
-yet: until then nobody can open it.
+`ramus serve` shows the page to whoever has the address; --html writes it to a file as well.
 
 Examples:
   ramus share last --dry-run
@@ -96,12 +95,7 @@ impl Share {
         invocation.finish(&mut session)?;
         let url = format!("{}/share/{}?secret={}", self.base.trim_end_matches('/'), shared.share.id, shared.secret);
         if invocation.screen.wants_json() {
-            let mut share = json::share(&shared.share);
-            if let Some(object) = share.as_object_mut() {
-                object.insert("secret".into(), shared.secret.into());
-                object.insert("url".into(), url.into());
-            }
-            invocation.screen.json(json::members(json!({"share": share, "redacted": findings(&preview)})))?;
+            invocation.screen.json(shape::made(&shared, &preview, &url))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
@@ -110,10 +104,10 @@ impl Share {
         let mut told = Text::new();
         summary(&preview, &mut told);
         if let Some(expires) = shared.share.expires {
-            told.styled(style::DIM, &format!("it ends {}", time::format(expires))).end();
+            told.styled(style::DIM, &format!("it can be seen until {}", time::format(expires))).end();
         }
         if self.html.is_none() {
-            told.styled(style::HINT, "this version has no server that shows it; --html FILE writes the page").end();
+            told.styled(style::HINT, "`ramus serve` shows it; --html FILE writes the page to a file").end();
         }
         invocation.screen.note(&told)?;
         Ok(Exit::Done)
@@ -143,8 +137,7 @@ impl Unshare {
         let ended = invocation.engine.unshare(&mut session, self.id.as_deref())?;
         invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {
-            let ended: Vec<Value> = ended.iter().map(json::share).collect();
-            invocation.screen.json(json::members(json!({"unshared": ended})))?;
+            invocation.screen.json(shape::ended(&ended))?;
         } else {
             let mut text = Text::new();
             let count = quantity::count(ended.len(), "share was taken back", "shares were taken back");
@@ -194,9 +187,7 @@ fn summary(preview: &SharePreview, text: &mut Text) {
 
 fn show_preview(invocation: &mut Invocation<'_>, preview: &SharePreview) -> anyhow::Result<Exit> {
     if invocation.screen.wants_json() {
-        let entries: Vec<&str> = preview.transcript.entries.iter().map(|entry| entry.id.as_str()).collect();
-        let answer = json!({"share": null, "entries": entries, "redacted": findings(preview), "dry_run": true});
-        invocation.screen.json(json::members(answer))?;
+        invocation.screen.json(shape::previewed(preview))?;
         return Ok(Exit::Done);
     }
     let mut text = Text::new();
@@ -205,16 +196,10 @@ fn show_preview(invocation: &mut Invocation<'_>, preview: &SharePreview) -> anyh
     Ok(Exit::Done)
 }
 
-fn findings(preview: &SharePreview) -> Vec<Value> {
-    let one = |finding: &ramus_redact::Finding| json!({"kind": finding.kind, "number": finding.number, "count": finding.count, "where": finding.places});
-    preview.findings.iter().map(one).collect()
-}
-
 fn list(invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
     let shares = invocation.engine.list_shares()?;
     if invocation.screen.wants_json() {
-        let shares: Vec<Value> = shares.iter().map(json::share).collect();
-        invocation.screen.json(json::members(json!({"shares": shares})))?;
+        invocation.screen.json(shape::list(&shares))?;
         return Ok(Exit::Done);
     }
     let mut text = Text::new();

@@ -10,7 +10,7 @@ use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::conversation::{Conversation, Turn};
 use crate::render::preview::{self, Preview};
-use crate::render::{Text, json, style};
+use crate::render::{Text, glyphs, json, style};
 
 /// How much of an entry that is no message is shown.
 const NOTE: usize = 300;
@@ -93,10 +93,8 @@ impl Show {
         info: &SessionInfo,
         selection: &Selection,
     ) -> anyhow::Result<usize> {
-        let mut object = json::session(info, &invocation.prices()?);
-        object.insert("share".into(), json!(json::share_of(&invocation.engine.open_shares()?, info.id.as_str())));
-        object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
-        object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
+        let shares = invocation.engine.open_shares()?;
+        let object = json::whole(session, info, &invocation.prices()?, &shares);
         let head = json::members(json!({"session": object, "next_cursor": selection.next_cursor}));
         let mut list = invocation.screen.json_list(head, "messages")?;
         let mut unreadable = 0;
@@ -165,7 +163,7 @@ impl Shown {
         let speaker = match record {
             // Only its line knows what a custom message is about.
             Some(record) if kind == Kind::CustomMessage => {
-                Preview::of_entry(&session.line(view.seq)?, record, 0).speaker
+                Preview::of_entry(&session.line(view.seq)?, record, 0, &glyphs::of_terminal().signs()).speaker
             }
             _ => preview::of_role(&view.message),
         };
@@ -203,7 +201,7 @@ impl Shown {
                 label: log.facts().label(log.id(seq)).map(str::to_owned),
                 kind: record.kind,
                 hidden: false,
-                preview: Preview::of_entry(&line, record, NOTE),
+                preview: Preview::of_entry(&line, record, NOTE, &glyphs::of_terminal().signs()),
                 view: None,
             },
         };

@@ -3,11 +3,11 @@
 use clap::Args;
 use ramus_engine::SnapshotEntry;
 use ramus_snapshot::Uncovered;
-use serde_json::{Value, json};
+use ramus_wire::files as shape;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, quantity, style};
+use crate::render::{Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 A snapshot holds every file of the session's directory that ignore files do not leave out; what it does not cover (files \
@@ -36,12 +36,7 @@ impl Snapshot {
         let taken = invocation.engine.snapshot(&mut session, self.label.as_deref())?;
         invocation.finish(&mut session)?;
         if invocation.screen.wants_json() {
-            let answer = json!({
-                "snapshot": to_json(&taken.snapshot),
-                "not_covered": reasons(&taken.uncovered),
-                "not_heeded": reasons(&taken.unheeded),
-            });
-            invocation.screen.json(json::members(answer))?;
+            invocation.screen.json(shape::taken(&taken))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
@@ -70,13 +65,7 @@ impl Snapshots {
         all.retain(|one| one.is_on_path || !self.lineage);
         if invocation.screen.wants_json() {
             let current = session.info()?.latest_snapshot;
-            let with_current = |one: &SnapshotEntry| {
-                let mut value = json::members(to_json(one));
-                value.insert("current".into(), (Some(one.id()) == current).into());
-                value
-            };
-            let all: Vec<_> = all.iter().map(with_current).collect();
-            invocation.screen.json(json::members(json!({"snapshots": all})))?;
+            invocation.screen.json(shape::listed(&all, current.as_deref()))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
@@ -89,11 +78,6 @@ impl Snapshots {
     }
 }
 
-/// What is left out, and why.
-pub(super) fn reasons(left_out: &[Uncovered]) -> Vec<Value> {
-    left_out.iter().map(|one| json!({"path": one.path.to_string_lossy(), "reason": one.reason})).collect()
-}
-
 /// Says what snapshots do not cover, and which ignore files they did not heed.
 pub(super) fn tell_left_out(text: &mut Text, uncovered: &[Uncovered], unheeded: &[Uncovered]) {
     for (what, some) in [("not covered: ", uncovered), ("not heeded: ", unheeded)] {
@@ -101,21 +85,6 @@ pub(super) fn tell_left_out(text: &mut Text, uncovered: &[Uncovered], unheeded: 
             text.plain(what).plain(&clean::one_line(&one.path.to_string_lossy())).plain(": ").plain(one.reason).end();
         }
     }
-}
-
-/// A snapshot as every command prints it.
-pub(super) fn to_json(snapshot: &SnapshotEntry) -> Value {
-    json!({
-        "id": snapshot.id(),
-        "commit": snapshot.commit.to_string(),
-        "label": snapshot.label,
-        "entry": snapshot.entry.as_str(),
-        "files": snapshot.files,
-        "not_covered": snapshot.uncovered,
-        "created": snapshot.created,
-        "cause": snapshot.cause.as_str(),
-        "ancestor_of_current": snapshot.is_on_path,
-    })
 }
 
 fn line(text: &mut Text, snapshot: &SnapshotEntry) {

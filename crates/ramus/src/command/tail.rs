@@ -8,7 +8,7 @@ use ramus_model::{Depth, Log};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, preview::Preview, style};
+use crate::render::{Text, glyphs, preview::Preview, style};
 
 const EXAMPLES: &str = "\
 Prints entries as they are stored: with --json their lines byte for byte, otherwise one line each. With --follow it goes \
@@ -68,7 +68,7 @@ fn print(invocation: &mut Invocation<'_>, line: &[u8]) -> anyhow::Result<()> {
     let mut text = Text::new();
     let width = invocation.screen.width();
     for (id, record) in log.seqs().filter_map(|seq| Some((log.id(seq), log.record(seq)?))) {
-        let preview = Preview::of_entry(line, record, width);
+        let preview = Preview::of_entry(line, record, width, &glyphs::of_terminal().signs());
         text.styled(style::ID, id).plain(" ").styled(style::speaker(record.kind, record.role), &preview.speaker);
         text.plain("  ").cut(style::NONE, &preview.text, width).end();
     }

@@ -5,11 +5,10 @@ use std::io::Read as _;
 use clap::{Args, Subcommand};
 use ramus_engine::TodoChange;
 use ramus_model::todo::{Status, Task, waits_for};
-use serde_json::{Value, json};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, style};
+use crate::render::{Text, clean, style};
 
 const EXAMPLES: &str = "\
 The list belongs to the path: a branch has its own, and going back brings the old one back. Models keep it too, with the \
@@ -109,8 +108,7 @@ impl Todo {
             }
         };
         if invocation.screen.wants_json() {
-            let todos: Vec<Value> = tasks.iter().map(|task| to_json(&tasks, task)).collect();
-            invocation.screen.json(json::members(json!({"session": session.id().as_str(), "todos": todos})))?;
+            invocation.screen.json(ramus_wire::todo::list(session.id(), &tasks))?;
         } else {
             invocation.screen.text(&to_text(&tasks))?;
         }
@@ -147,13 +145,6 @@ fn read(argument: &str) -> anyhow::Result<Vec<Task>> {
     }
     let wrong = |error| Refusal::usage(format!("this is no list of tasks: {error}"));
     Ok(serde_json::from_str(&text).map_err(wrong)?)
-}
-
-fn to_json(tasks: &[Task], task: &Task) -> Value {
-    json!({
-        "id": task.id, "text": task.text, "status": task.status, "blocked_by": task.blocked_by,
-        "parent": task.parent, "waits_for": waits_for(tasks, task),
-    })
 }
 
 fn to_text(tasks: &[Task]) -> Text {

@@ -2,17 +2,13 @@
 
 use clap::Args;
 use ramus_engine::Session;
-use ramus_model::{Lines as _, Scope, Seq};
-use serde_json::json;
+use ramus_model::Scope;
+use ramus_wire::tree as shape;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::preview::Preview;
-use crate::render::{json, tree};
+use crate::render::{glyphs, tree};
 use crate::screen::Screen;
-
-/// How much of an entry programs are shown.
-const PREVIEW: usize = 120;
 
 const EXAMPLES: &str = "\
 Runs of entries are drawn flat; only branch points indent. The branch with the leaf comes first. Long runs are folded to \
@@ -55,27 +51,9 @@ impl Tree {
 /// Prints the answer entry by entry: a long session need not fit in memory twice.
 fn print_json(screen: &mut Screen, session: &Session, scope: Scope) -> anyhow::Result<()> {
     let tree = session.tree(scope);
-    let log = session.log();
-    let lines = session.lines();
-    let id = |seq: Seq| log.id(seq).to_owned();
-    let ids = |seqs: &[Seq]| seqs.iter().map(|seq| id(*seq)).collect::<Vec<_>>();
-    // Labels and pointer moves are in the raw log, but they never count as leaves.
-    let leaves = if scope == Scope::All { session.tree(Scope::Visible).leaves } else { tree.leaves.clone() };
-    let head = json!({"leaf": tree.leaf.map(id), "roots": ids(&tree.roots), "leaves": ids(&leaves)});
-    let mut list = screen.json_list(json::members(head), "entries")?;
-    for node in &tree.entries {
-        let (Some(record), Some(place)) = (log.record(node.seq), log.place(node.seq)) else { continue };
-        let preview = Preview::of_entry(&lines.line(place)?, record, PREVIEW);
-        list.push(&json!({
-            "id": id(node.seq),
-            "parent": node.parent.map(id),
-            "seq": node.seq.number(),
-            "type": preview.type_name,
-            "role": preview.role,
-            "preview": preview.text,
-            "label": log.facts().label(log.id(node.seq)),
-            "on_path": node.on_path,
-        }))?;
+    let mut list = screen.json_list(shape::head(session, &tree, scope), "entries")?;
+    for entry in shape::entries(session, &tree, &glyphs::of_terminal().signs()) {
+        list.push(&entry?)?;
     }
     list.end()
 }

@@ -3,12 +3,12 @@
 use clap::Args;
 use ramus_engine::{RestoreOptions, Session, TakenBack};
 use ramus_model::EntryId;
-use serde_json::{Value, json};
+use ramus_wire::operation as shape;
 
 use super::restore::{self, Carried};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json};
+use crate::render::{Text, clean};
 
 const EXAMPLES: &str = "\
 Whatever was done last to a session is taken back: a turn with the files it changed, a message, a label, a title, tags, \
@@ -80,30 +80,15 @@ fn print(
 ) -> anyhow::Result<Exit> {
     invocation.finish(session)?;
     let carried = Carried { report: &taken.files, force: how.force };
-    // What was taken back to redo something is the undo; people want to know of what.
-    let name = match &taken.operation.takes_back {
-        Some(id) => named(session, id)?.unwrap_or_else(|| taken.operation.name.clone()),
-        None => taken.operation.name.clone(),
-    };
-    let leaf = taken.leaf.as_ref().map(EntryId::as_str);
     if invocation.screen.wants_json() {
-        let mut answer = carried.to_json();
-        answer.insert("applied".into(), taken.is_done.into());
-        answer.insert("operation".into(), json!({"id": taken.operation.id, "op": name, "time": taken.operation.time}));
-        answer.insert("leaf".into(), json!(leaf));
-        invocation.screen.json(json::members(Value::Object(answer)))?;
+        invocation.screen.json(shape::taken_back(session, taken)?)?;
     } else {
         let mut text = if taken.files.plan.steps.is_empty() { Text::new() } else { carried.to_text() };
         let would = if taken.is_done { "" } else { "would be " };
-        let at = leaf.map_or_else(|| "the beginning".to_owned(), clean::one_line);
+        let name = shape::name_of(session, taken)?;
+        let at = taken.leaf.as_ref().map(EntryId::as_str).map_or_else(|| "the beginning".to_owned(), clean::one_line);
         text.plain(&format!("{would}{word}: {}; the conversation is at {at}", clean::one_line(&name))).end();
         invocation.screen.text(&text)?;
     }
     Ok(restore::exit(&taken.files))
-}
-
-/// What an operation of the session did.
-fn named(session: &Session, id: &str) -> anyhow::Result<Option<String>> {
-    let all = session.operations(None, None)?.operations;
-    Ok(all.into_iter().find(|done| done.operation.id == id).map(|done| done.operation.name))
 }

@@ -3,14 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use ramus_engine::{UsageBy, UsageQuery, UsageReport, UsageRow, WhichDirectory};
+use ramus_engine::{UsageBy, UsageQuery, WhichDirectory};
 use ramus_model::time::{Day, Zone};
-use ramus_model::usage::{Cost, Prices, UsageTotals};
-use serde_json::{Map, Value, json};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::json;
 use crate::render::usage as table;
 
 const EXAMPLES: &str = "\
@@ -84,7 +81,7 @@ impl Usage {
             invocation.screen.warn(&format!("session {session} cannot be read, what it used is missing: {reason}"))?;
         }
         if invocation.screen.wants_json() {
-            invocation.screen.json(to_json(&report, &prices))?;
+            invocation.screen.json(ramus_wire::usage::report(&report, &prices))?;
         } else {
             let text = table::report(&report, query.by, &prices, invocation.screen.width());
             invocation.screen.text(&text)?;
@@ -97,39 +94,4 @@ fn read_day(zone: &Zone, text: &str) -> anyhow::Result<Day> {
     let now = jiff::Timestamp::now().as_millisecond();
     let wrong = || Refusal::usage(format!("{text:?} is no day")).hint("say YYYY-MM-DD, today, yesterday, or 7d");
     Ok(zone.read_day(text, now).ok_or_else(wrong)?)
-}
-
-fn to_json(report: &UsageReport, prices: &Prices) -> Map<String, Value> {
-    let unreadable = report.unreadable.iter().map(|(session, reason)| json!({"session": session, "reason": reason}));
-    json::members(json!({
-        "rows": report.rows.iter().map(row).collect::<Vec<_>>(),
-        "total": figures(&report.total.usage, report.total.cost, Some(report.total.sessions)),
-        "prices_as_of": prices.as_of,
-        "unreadable": unreadable.collect::<Vec<_>>(),
-    }))
-}
-
-fn row(row: &UsageRow) -> Value {
-    let mut members = Map::from_iter([("key".to_owned(), Value::from(row.key.as_str()))]);
-    members.extend(figures(&row.usage, row.cost, Some(row.sessions)));
-    if let Some(session) = &row.session {
-        members.insert("title".into(), session.title.as_str().into());
-        members.insert("own".into(), figures(&row.usage, row.cost, None).into());
-        members.insert("children".into(), figures(&session.children, session.children_cost, None).into());
-    }
-    members.into()
-}
-
-fn figures(usage: &UsageTotals, cost: Cost, sessions: Option<usize>) -> Map<String, Value> {
-    let mut members = json::members(json!({
-        "input": usage.tokens.input,
-        "output": usage.tokens.output,
-        "cache_read": usage.tokens.cache_read,
-        "cache_write": usage.tokens.cache_write,
-        "cost_micros": cost.micros,
-        "unpriced": cost.unpriced,
-        "answers": usage.answers,
-    }));
-    members.extend(sessions.map(|sessions| ("sessions".to_owned(), sessions.into())));
-    members
 }

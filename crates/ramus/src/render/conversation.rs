@@ -126,7 +126,9 @@ impl Conversation {
             }
             Part::Thinking(thought) => folded(text, &format!("(thought {})", quantity::size(thought.len() as u64))),
             Part::Image { mime, data } => folded(text, &format!("[{mime}, {}]", quantity::size(data.len() as u64))),
-            Part::ToolCall { name, arguments, .. } => folded(text, &preview::call(name, arguments)),
+            Part::ToolCall { name, arguments, .. } => {
+                folded(text, &preview::call(name, arguments, &glyphs::of_terminal().signs()));
+            }
             Part::Unknown(kind, bytes) => folded(text, &format!("[{kind}, {}]", quantity::size(bytes.len() as u64))),
         }
     }
@@ -143,9 +145,7 @@ pub(crate) fn changes(text: &mut Text, summary: Summary) {
 
 /// How much changed, in words.
 pub(crate) fn told(summary: Summary) -> String {
-    let glyphs = glyphs::of_terminal();
-    let files = quantity::count(usize::try_from(summary.files).unwrap_or(usize::MAX), "file", "files");
-    format!("{}{files} +{} {}{}", glyphs.changed, summary.additions, glyphs.minus, summary.deletions)
+    ramus_wire::preview::told(summary, &glyphs::of_terminal().signs())
 }
 
 /// How much a tool said.

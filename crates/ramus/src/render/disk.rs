@@ -1,36 +1,8 @@
 //! What a home takes on disk, as `doctor` and `gc` show it.
 
 use ramus_engine::{DirectoryUsage, DiskReport};
-use ramus_store::Tally;
-use serde_json::{Map, Value, json};
 
 use super::{Text, clean, quantity, style};
-
-/// The report for programs.
-pub(crate) fn to_json(report: &DiskReport) -> Value {
-    let tally = |tally: &Tally| json!({"files": tally.count, "bytes": tally.bytes});
-    let mut parts: Map<String, Value> =
-        report.parts.iter().map(|(name, part)| ((*name).to_owned(), tally(part))).collect();
-    parts.insert("trash".into(), tally(&report.trash));
-    let directories = report.directories.iter().map(|one| {
-        json!({
-            "directory": one.directory,
-            "exists": one.is_there,
-            "path": one.path,
-            "snapshots": one.usage.map(|usage| usage.snapshots),
-            "bytes": one.usage.map(|usage| usage.bytes),
-        })
-    });
-    let workspaces = report.workspaces.iter().map(
-        |one| json!({"session": one.session, "path": one.path, "files": one.tally.count, "bytes": one.tally.bytes}),
-    );
-    json!({
-        "bytes": report.bytes(),
-        "parts": parts,
-        "directories": directories.collect::<Vec<_>>(),
-        "workspaces": workspaces.collect::<Vec<_>>(),
-    })
-}
 
 /// The report for people: what takes anything, and of which directories snapshots take most.
 pub(crate) fn tell(text: &mut Text, report: &DiskReport) {

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use ramus_wire::preview::Signs;
+
 /// One set of signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Glyphs {
@@ -75,6 +77,13 @@ pub(crate) const ASCII: Glyphs = Glyphs {
     changed: "+-",
     minus: "-",
 };
+
+impl Glyphs {
+    /// Those of them that previews are written with.
+    pub(crate) fn signs(&self) -> Signs {
+        Signs { call: self.call, changed: self.changed, minus: self.minus }
+    }
+}
 
 /// Returns the signs for this terminal.
 pub(crate) fn of_terminal() -> &'static Glyphs {

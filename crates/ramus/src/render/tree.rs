@@ -40,7 +40,8 @@ pub(crate) fn draw(screen: &mut Screen, session: &Session, scope: Scope) -> anyh
         match row {
             Row::Entry { seq, rails } => {
                 let (Some(record), Some(place)) = (log.record(*seq), log.place(*seq)) else { continue };
-                let preview = Preview::of_entry(&lines.line(place)?, record, drawing.width);
+                let preview =
+                    Preview::of_entry(&lines.line(place)?, record, drawing.width, &glyphs::of_terminal().signs());
                 drawing.entry(&mut text, *seq, record, &preview, rails);
             }
             Row::Fold { count, rails } => drawing.fold(&mut text, *count, rails),

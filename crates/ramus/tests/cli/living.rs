@@ -45,6 +45,7 @@ fn undo_and_redo_say_what_they_did() {
     world.ok(&["rename", &session, "Named"]);
     let undone = world.json(&["undo", &session]);
     assert_eq!((&undone["applied"], &undone["operation"]["op"]), (&json!(true), &json!("rename")));
+    assert_ne!(world.json(&["show", &session])["session"]["title"], "Named");
     assert_eq!(world.json(&["undo", &session, "--dry-run"])["applied"], false);
     let undone = world.json(&["undo", &session]);
     assert_eq!((undone["operation"]["op"].as_str(), undone["leaf"].as_str()), (Some("say"), Some(one.as_str())));

@@ -39,6 +39,7 @@ mod room;
 mod running;
 mod scale;
 mod searching;
+mod serving;
 mod settings;
 mod sharing;
 mod tailing;

@@ -1,20 +1,21 @@
 //! The gateway as a process: installed from PyPI into a folder of its own, started on loopback, ended with its owner.
 
-use std::env;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
 
-use crate::{process, workspace};
+use crate::conformance::pypi::Package;
 
 /// The release that judges.
 pub(in crate::conformance) const VERSION: &str = "1.106.2";
+
+const PACKAGE: Package =
+    Package { name: "litellm", extra: "[proxy]", version: VERSION, program: "litellm", variable: "LITELLM_DIR" };
 
 /// The key that the gateway wants.
 pub(super) const KEY: &str = "sk-ramus";
@@ -39,7 +40,7 @@ pub(super) struct Proxy {
 impl Proxy {
     /// Installs the gateway when that has not been done yet, and starts it.
     pub(super) fn start(routes: &[&Route]) -> Result<Self> {
-        let program = installed()?;
+        let program = PACKAGE.installed()?;
         let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
         let config = folder.path().join("config.yaml");
         fs::write(&config, configuration(routes)).context("cannot write the configuration")?;
@@ -108,31 +109,4 @@ fn configuration(routes: &[&Route]) -> String {
     }
     config += "litellm_settings: {telemetry: false, num_retries: 0}\nrouter_settings: {num_retries: 0}\n";
     config + &format!("general_settings: {{master_key: {KEY}}}\n")
-}
-
-/// Finds the program, and installs it when it is not there.
-fn installed() -> Result<PathBuf> {
-    let folder = match (env::var_os("LITELLM_DIR"), env::var_os("HOME")) {
-        (Some(folder), _) => PathBuf::from(folder),
-        (None, Some(home)) => Path::new(&home).join(".cache/ramus-oracles/litellm"),
-        (None, None) => bail!("neither LITELLM_DIR nor HOME is set"),
-    };
-    let program = folder.join("bin/litellm");
-    if is_installed(&folder) {
-        return Ok(program);
-    }
-    ensure!(workspace::installed("python3"), "python3 is not installed");
-    println!("installing litellm {VERSION} (some minutes, once)");
-    process::stdout(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-    let package = format!("litellm[proxy]=={VERSION}");
-    process::stdout(Command::new(folder.join("bin/pip")).args(["install", "--quiet", &package]))?;
-    ensure!(is_installed(&folder), "the installation of litellm is incomplete");
-    Ok(program)
-}
-
-fn is_installed(folder: &Path) -> bool {
-    let libraries = fs::read_dir(folder.join("lib")).into_iter().flatten().flatten();
-    let mut packages = libraries.map(|library| library.path().join("site-packages"));
-    folder.join("bin/litellm").is_file()
-        && packages.any(|packages| packages.join(format!("litellm-{VERSION}.dist-info")).is_dir())
 }

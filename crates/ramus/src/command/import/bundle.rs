@@ -3,12 +3,11 @@
 use std::io::BufRead;
 
 use ramus_engine::{ImportOptions, Imported};
-use serde_json::{Value, json};
 
 use super::Import;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity, style};
+use crate::render::{Text, quantity, style};
 
 impl Import {
     pub(super) fn bundle(&self, invocation: &mut Invocation<'_>, input: Box<dyn BufRead>) -> anyhow::Result<Exit> {
@@ -18,7 +17,7 @@ impl Import {
         let options = ImportOptions { dry_run: self.dry_run, as_new: self.as_new };
         let imported = invocation.engine.import_bundle(input, options)?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(to_json(&imported, self.dry_run)))?;
+            invocation.screen.json(ramus_wire::import::imported(&imported, self.dry_run))?;
         } else {
             self.tell(invocation, &imported)?;
         }
@@ -48,26 +47,4 @@ impl Import {
         }
         Ok(())
     }
-}
-
-fn to_json(imported: &Imported, dry_run: bool) -> Value {
-    let sessions = imported.imported.iter().map(|session| {
-        json!({
-            "id": session.id.as_str(),
-            "source": "ramus-bundle",
-            "origin": session.origin.as_str(),
-            "entries": session.entries,
-            "branches": session.branches,
-            "extended": session.extended,
-            "lossy": [],
-        })
-    });
-    let skipped = imported.skipped.iter().map(|(id, reason)| json!({"id": id.as_str(), "reason": reason}));
-    json!({
-        "imported": sessions.collect::<Vec<_>>(),
-        "skipped": skipped.collect::<Vec<_>>(),
-        "failed": [],
-        "snapshots": imported.snapshots,
-        "dry_run": dry_run,
-    })
 }

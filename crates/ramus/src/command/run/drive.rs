@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use ramus_agent::{End, Event};
-use ramus_engine::Session;
-use ramus_engine::run::{Inbox, Letters, Task, TurnResult, inbox};
+use ramus_engine::run::{Inbox, Letters, Run, Task, TurnResult, inbox};
+use ramus_engine::{Engine, Session};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::delegates;
@@ -15,6 +15,39 @@ use super::watcher::Watcher;
 use crate::counter;
 use crate::invocation::Invocation;
 use crate::signal;
+
+/// A turn that can be run, and the engine that runs it.
+pub(crate) struct Prepared {
+    pub(crate) engine: Engine,
+    pub(crate) turn: Run,
+    /// Whether the session gets a title when it was the first.
+    pub(crate) titles: bool,
+}
+
+/// Writes down who answers, and lets a turn start others.
+pub(crate) fn prepare(
+    invocation: &Invocation<'_>,
+    session: &mut Session,
+    equipped: Equipped,
+    inbox: &Inbox,
+) -> anyhow::Result<Prepared> {
+    let Equipped { mut turn, agent, settings, chose_thinking } = equipped;
+    invocation.engine.change_mode(session, &agent.name, &settings)?;
+    if chose_thinking {
+        invocation.engine.change_thinking(session, turn.thinking)?;
+    }
+    let engine = counter::engine(invocation, &turn.model.model)?;
+    let titles = invocation.home.settings().value("titles").is_some_and(|(value, _)| value == "on");
+    if agent.has_tool("task") {
+        let task = Task::new(&engine, session, &turn, inbox, delegates::of(&settings));
+        let mut task = task.with_depth(settings.child_depth());
+        if let Some(apart) = delegates::apart(&invocation.home).filter(|_| turn.snapshots) {
+            task = task.with_copies(apart);
+        }
+        turn.tools.push(Arc::new(task));
+    }
+    Ok(Prepared { engine, turn, titles })
+}
 
 /// Runs turns, one after the other.
 pub(crate) struct Driver {
@@ -46,22 +79,8 @@ impl Driver {
         also: &mut dyn FnMut(&Event),
     ) -> anyhow::Result<TurnResult> {
         let runtime = self.handle()?;
-        let Equipped { mut turn, agent, settings, chose_thinking } = equipped;
-        invocation.engine.change_mode(session, &agent.name, &settings)?;
-        if chose_thinking {
-            invocation.engine.change_thinking(session, turn.thinking)?;
-        }
-        let engine = counter::engine(invocation, &turn.model.model)?;
-        let titles = invocation.home.settings().value("titles").is_some_and(|(value, _)| value == "on");
+        let Prepared { engine, turn, titles } = prepare(invocation, session, equipped, &inbox)?;
         let model = turn.model.clone();
-        if agent.has_tool("task") {
-            let task = Task::new(&engine, session, &turn, &inbox, delegates::of(&settings));
-            let mut task = task.with_depth(settings.child_depth());
-            if let Some(apart) = delegates::apart(&invocation.home).filter(|_| turn.snapshots) {
-                task = task.with_copies(apart);
-            }
-            turn.tools.push(Arc::new(task));
-        }
         let guard = signal::cancel_on_interrupt(inbox.clone())?;
         let mut watcher = Watcher::new(session.id(), invocation.screen);
         let result = engine.run(session, turn, runtime, (inbox, letters), &mut |event| {

@@ -3,10 +3,9 @@
 use ramus_agent::End;
 use ramus_engine::run::TurnResult;
 use ramus_model::SessionId;
-use serde_json::json;
 
 use crate::failure::Exit;
-use crate::render::{Text, conversation, glyphs, json as members, quantity, style};
+use crate::render::{Text, conversation, glyphs, quantity, style};
 use crate::screen::Screen;
 
 /// Tells how a turn ended.
@@ -17,24 +16,7 @@ pub(crate) fn report(
     is_scripted: bool,
 ) -> anyhow::Result<Exit> {
     if screen.wants_json() {
-        let usage = result.usage;
-        screen.json(members::members(json!({
-            "type": "turn_end",
-            "session": session.as_str(),
-            "entry": result.entry.as_ref().map(|id| id.as_str()),
-            "finish_reason": result.finish_reason(),
-            "error": error(result),
-            "usage": {
-                "input": usage.input, "output": usage.output,
-                "cache_read": usage.cache_read, "cache_write": usage.cache_write,
-            },
-            "cost_micros": result.cost_micros,
-            "snapshot": result.files.snapshot,
-            "commit": result.files.git.commit,
-            "dirty": result.files.git.dirty,
-            "artifacts": result.artifacts,
-            "summary": result.files.summary,
-        })))?;
+        screen.json(ramus_wire::turn::end(session, result))?;
     } else {
         screen.note(&end_line(session, result, is_scripted))?;
     }
@@ -46,10 +28,6 @@ pub(crate) fn report(
 }
 
 /// What went wrong, if something did.
-fn error(result: &TurnResult) -> Option<&str> {
-    if let End::Failed(reason) = &result.end { Some(reason) } else { None }
-}
-
 /// The last line: how it ended, what it used, and how to go on.
 fn end_line(session: &SessionId, result: &TurnResult, is_scripted: bool) -> Text {
     let mut facts = Vec::new();

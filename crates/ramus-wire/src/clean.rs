@@ -12,7 +12,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// What becomes of line breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Breaks {
+pub enum Breaks {
     /// They stay.
     Keep,
     /// They stay, and so do tabs: for text that is kept in a file.
@@ -22,7 +22,7 @@ pub(crate) enum Breaks {
 }
 
 /// Returns at most `limit` characters of `text`, cleaned.
-pub(crate) fn clean(text: &str, breaks: Breaks, limit: usize) -> String {
+pub fn clean(text: &str, breaks: Breaks, limit: usize) -> String {
     let mut out = String::with_capacity(text.len().min(limit));
     let mut count = 0;
     let mut space = false;
@@ -57,7 +57,7 @@ pub(crate) fn clean(text: &str, breaks: Breaks, limit: usize) -> String {
 }
 
 /// Returns `text` on one line, cleaned.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     clean(text, Breaks::Fold, usize::MAX)
 }
 
@@ -86,7 +86,7 @@ fn skip_sequence(start: char, chars: &mut Peekable<Chars<'_>>) {
 }
 
 /// Spells hidden characters as JSON escapes, which means the same wherever JSON allows them.
-pub(crate) fn escape(json: &str) -> Cow<'_, str> {
+pub fn escape(json: &str) -> Cow<'_, str> {
     let escaped = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\r');
     if !json.contains(escaped) {
         return Cow::Borrowed(json);
@@ -106,7 +106,7 @@ pub(crate) fn escape(json: &str) -> Cow<'_, str> {
 }
 
 /// Cuts a clean line to `width` columns; what was cut shows as an ellipsis.
-pub(crate) fn cut(line: &str, width: usize) -> Cow<'_, str> {
+pub fn cut(line: &str, width: usize) -> Cow<'_, str> {
     if line.width() <= width {
         return Cow::Borrowed(line);
     }

@@ -5,25 +5,41 @@ use ramus_model::json::Raw;
 use ramus_model::message::{Message, Part};
 use ramus_model::{Kind, Marker, Record, Role};
 
-use super::clean::{self, Breaks};
-use super::{conversation, glyphs, quantity};
+use crate::clean::{self, Breaks};
+
+/// The signs that previews are written with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signs {
+    /// In front of a call of a tool.
+    pub call: &'static str,
+    /// In front of what changed in files.
+    pub changed: &'static str,
+    /// In front of how many lines were removed.
+    pub minus: &'static str,
+}
+
+impl Default for Signs {
+    fn default() -> Self {
+        Self { call: "→", changed: "±", minus: "−" }
+    }
+}
 
 /// One entry, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Preview {
+pub struct Preview {
     /// The `type` as written.
-    pub(crate) type_name: String,
+    pub type_name: String,
     /// The role as written, of entries that show as messages.
-    pub(crate) role: Option<String>,
+    pub role: Option<String>,
     /// Who speaks, or what kind of entry it is, for people.
-    pub(crate) speaker: String,
+    pub speaker: String,
     /// What it says, clean and on one line.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl Preview {
     /// Describes a stored entry with at most `limit` characters.
-    pub(crate) fn of_entry(line: &[u8], record: &Record, limit: usize) -> Self {
+    pub fn of_entry(line: &[u8], record: &Record, limit: usize, signs: &Signs) -> Self {
         let Some(raw) = Raw::parse(line) else {
             let type_name = record.kind.wire().unwrap_or("unknown").to_owned();
             return Self { speaker: "damaged".into(), type_name, role: None, text: String::new() };
@@ -37,8 +53,8 @@ impl Preview {
             Some(message) if record.kind == Kind::Compaction => {
                 Some(text(raw, "shortSummary")).filter(|short| !short.is_empty()).unwrap_or_else(|| message.text())
             }
-            Some(message) => of_message(message),
-            None => of_change(raw, record),
+            Some(message) => of_message(message, signs),
+            None => of_change(raw, record, signs),
         };
         Self {
             speaker: speaker(record, message.as_ref(), raw),
@@ -54,7 +70,7 @@ fn shows_as_message(kind: Kind) -> bool {
 }
 
 /// Returns what a message says in few words, not yet clean.
-pub(crate) fn of_message(message: &Message) -> String {
+pub fn of_message(message: &Message, signs: &Signs) -> String {
     let mut pieces: Vec<String> = Vec::new();
     if let Some(result) = &message.result {
         let outcome = if result.is_error { " failed:" } else { ":" };
@@ -67,7 +83,7 @@ pub(crate) fn of_message(message: &Message) -> String {
             Part::Thinking(text) if !says && message.calls().next().is_none() => pieces.push(format!("({text})")),
             Part::Thinking(_) => {}
             Part::Image { mime, .. } => pieces.push(format!("[{mime}]")),
-            Part::ToolCall { name, arguments, .. } => pieces.push(call(name, arguments)),
+            Part::ToolCall { name, arguments, .. } => pieces.push(call(name, arguments, signs)),
             Part::Unknown(kind, _) => pieces.push(format!("[{kind}]")),
         }
     }
@@ -75,8 +91,7 @@ pub(crate) fn of_message(message: &Message) -> String {
 }
 
 /// Returns a tool call in few words: its only argument, or all of them.
-pub(crate) fn call(name: &str, arguments: &str) -> String {
-    let glyphs = glyphs::of_terminal();
+pub fn call(name: &str, arguments: &str, signs: &Signs) -> String {
     let raw = Raw::parse(arguments.as_bytes());
     let mut fields: Vec<String> = Vec::new();
     for (key, value) in raw.into_iter().flat_map(Raw::fields) {
@@ -87,17 +102,17 @@ pub(crate) fn call(name: &str, arguments: &str) -> String {
         fields.push(format!("{key}: {value}"));
     }
     match fields.as_slice() {
-        [] => format!("{} {name}", glyphs.call),
+        [] => format!("{} {name}", signs.call),
         [only] => {
             let value = only.split_once(": ").map_or(&**only, |(_, value)| value);
-            format!("{} {name} {value}", glyphs.call)
+            format!("{} {name} {value}", signs.call)
         }
-        several => format!("{} {name} {}", glyphs.call, several.join(", ")),
+        several => format!("{} {name} {}", signs.call, several.join(", ")),
     }
 }
 
 /// What an entry that is no message says.
-fn of_change(raw: Raw<'_>, record: &Record) -> String {
+fn of_change(raw: Raw<'_>, record: &Record, signs: &Signs) -> String {
     match record.kind {
         Kind::ModelChange => {
             let model = match (text(raw, "model"), text(raw, "provider")) {
@@ -123,12 +138,12 @@ fn of_change(raw: Raw<'_>, record: &Record) -> String {
         }
         Kind::SessionInit => text(raw, "task"),
         Kind::ContextEdit => format!("of {}", text(raw, "targetId")),
-        Kind::Custom => of_custom(raw, record.marker),
+        Kind::Custom => of_custom(raw, record.marker, signs),
         _ => String::new(),
     }
 }
 
-fn of_custom(raw: Raw<'_>, marker: Marker) -> String {
+fn of_custom(raw: Raw<'_>, marker: Marker, signs: &Signs) -> String {
     let data = raw.field("data");
     let part = |name: &str| data.map(|data| text(data, name)).unwrap_or_default();
     match marker {
@@ -142,12 +157,12 @@ fn of_custom(raw: Raw<'_>, marker: Marker) -> String {
         }
         Marker::Segment => {
             let replaced = data.and_then(|data| data.field("replaced")).map_or(0, |ids| ids.items().count());
-            format!("{} replaced by {}", quantity::count(replaced, "entry", "entries"), part("replacement"))
+            format!("{} replaced by {}", count(replaced as u64, "entry", "entries"), part("replacement"))
         }
         Marker::Purged => "erased".into(),
         Marker::Gap | Marker::Session | Marker::None => match (text(raw, "customType"), data) {
-            (name, Some(data)) if is_of_files(&name) => of_files(&name, data),
-            (name, Some(data)) => format!("{name}{}", of_files(&name, data)).trim_end().to_owned(),
+            (name, Some(data)) if is_of_files(&name) => of_files(&name, data, signs),
+            (name, Some(data)) => format!("{name}{}", of_files(&name, data, signs)).trim_end().to_owned(),
             (name, None) => name,
         },
     }
@@ -159,16 +174,16 @@ fn is_of_files(custom_type: &str) -> bool {
 }
 
 /// What an entry says about files.
-fn of_files(name: &str, data: Raw<'_>) -> String {
+fn of_files(name: &str, data: Raw<'_>, signs: &Signs) -> String {
     let summary = data.field("summary").filter(|_| matches!(name, "ramus.files" | "ramus.turn"));
     let count =
         |name: &str| summary.and_then(|summary| summary.field(name)).and_then(Raw::unsigned).unwrap_or_default();
     let summary = Summary { additions: count("additions"), deletions: count("deletions"), files: count("files") };
     match name {
         "ramus.snapshot" => text(data, "label"),
-        "ramus.files" => conversation::told(summary),
+        "ramus.files" => told(summary, signs),
         "ramus.todo" => format!(" {}", of_tasks(data)),
-        _ if summary.files > 0 => format!(" {}", conversation::told(summary)),
+        _ if summary.files > 0 => format!(" {}", told(summary, signs)),
         _ => String::new(),
     }
 }
@@ -177,7 +192,7 @@ fn of_files(name: &str, data: Raw<'_>) -> String {
 fn of_tasks(data: Raw<'_>) -> String {
     let tasks: Vec<Raw<'_>> = data.field("tasks").into_iter().flat_map(Raw::items).collect();
     let is_open = |task: &&Raw<'_>| !matches!(text(**task, "status").as_str(), "completed" | "cancelled");
-    format!("{}, {} open", quantity::count(tasks.len(), "task", "tasks"), tasks.iter().filter(is_open).count())
+    format!("{}, {} open", count(tasks.len() as u64, "task", "tasks"), tasks.iter().filter(is_open).count())
 }
 
 fn speaker(record: &Record, message: Option<&Message>, raw: Raw<'_>) -> String {
@@ -211,7 +226,7 @@ fn speaker(record: &Record, message: Option<&Message>, raw: Raw<'_>) -> String {
 }
 
 /// Returns who speaks in a message, for people.
-pub(crate) fn of_role(message: &Message) -> String {
+pub fn of_role(message: &Message) -> String {
     match message.role {
         Role::ToolResult => "tool".to_owned(),
         Role::BashExecution => "bash".to_owned(),
@@ -223,6 +238,29 @@ pub(crate) fn of_role(message: &Message) -> String {
         },
         Role::System | Role::User | Role::Assistant => message.role_name.clone(),
     }
+}
+
+/// Says what changed in files, in few words.
+pub fn told(summary: Summary, signs: &Signs) -> String {
+    let files = count(summary.files, "file", "files");
+    format!("{}{files} +{} {}{}", signs.changed, summary.additions, signs.minus, summary.deletions)
+}
+
+fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// Writes a number with separators.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 fn text(raw: Raw<'_>, name: &str) -> String {

@@ -1,26 +1,20 @@
-//! What programs are told: sessions, messages and entries as JSON objects.
+//! Sessions, messages and entries.
 
 use std::path::Path;
 
-use ramus_engine::{Forked, RevertMark, Session, SessionInfo, Share, Summary, View, Written};
+use ramus_engine::{Forked, Listing, RevertMark, Session, SessionInfo, Share, Summary, View, Written};
 use ramus_model::usage::{Prices, Tokens};
-use ramus_model::{EntryId, ImportedFrom, Origin, time};
+use ramus_model::{EntryId, ImportedFrom, Origin};
 use ramus_store::Residence;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// Takes the members of a `json!` object.
-pub(crate) fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        other => Map::from_iter([("value".to_owned(), other)]),
-    }
-}
+use crate::{members, share};
 
 /// A session as lists show it. What this version does not keep track of is null, zero or empty. There may be thousands, so
 /// it is written as it is, not built up first.
 #[derive(Serialize)]
-pub(crate) struct SessionJson<'i> {
+pub struct SessionJson<'i> {
     id: &'i str,
     path: Option<&'i Path>,
     title: &'i str,
@@ -81,7 +75,8 @@ struct GitJson<'i> {
 }
 
 impl<'i> SessionJson<'i> {
-    pub(crate) fn of(info: &'i SessionInfo, prices: &Prices) -> Self {
+    /// Describes a session.
+    pub fn of(info: &'i SessionInfo, prices: &Prices) -> Self {
         let cost = info.usage.cost(prices);
         let origin = |origin: &'i Origin| OriginJson { session: origin.session.as_str(), entry: origin.entry.as_str() };
         let imported = |from: &'i ImportedFrom| ImportedFromJson { agent: &from.agent, file: &from.file };
@@ -130,38 +125,20 @@ impl<'i> SessionJson<'i> {
 
 impl SessionJson<'_> {
     /// Says what is shared of it.
-    pub(crate) fn shared_as(mut self, shares: &[Share]) -> Self {
-        self.share = share_of(shares, self.id);
+    pub fn shared_as(mut self, shares: &[Share]) -> Self {
+        self.share = share::of_session(shares, self.id);
         self
     }
 }
 
-/// The newest share of a session, without what opens it.
-pub(crate) fn share_of(shares: &[Share], session: &str) -> Option<Value> {
-    shares.iter().rev().find(|share| share.session == session).map(share)
-}
-
-/// A share, without what opens it.
-pub(crate) fn share(share: &Share) -> Value {
-    json!({
-        "id": share.id,
-        "session": share.session,
-        "entry": share.entry,
-        "include": share.include,
-        "created": share.created,
-        "expires": share.expires.map(time::format),
-        "revoked": share.revoked,
-    })
-}
-
 /// A session as lists show it, to be shown with more.
-pub(crate) fn session(info: &SessionInfo, prices: &Prices) -> Map<String, Value> {
+pub fn session(info: &SessionInfo, prices: &Prices) -> Map<String, Value> {
     // What is made of text and numbers always becomes JSON.
     members(serde_json::to_value(SessionJson::of(info, prices)).unwrap_or_default())
 }
 
 /// A session that was just made or changed.
-pub(crate) fn brief_session(session: &Session) -> Map<String, Value> {
+pub fn brief_session(session: &Session) -> Map<String, Value> {
     members(json!({
         "id": session.id().as_str(),
         "path": session.location().path,
@@ -173,7 +150,7 @@ pub(crate) fn brief_session(session: &Session) -> Map<String, Value> {
 }
 
 /// What is told about a session that was just forked.
-pub(crate) fn forked(fork: &Forked) -> Map<String, Value> {
+pub fn forked(fork: &Forked) -> Map<String, Value> {
     members(json!({
         "id": fork.id.as_str(),
         "path": fork.location.path,
@@ -185,7 +162,7 @@ pub(crate) fn forked(fork: &Forked) -> Map<String, Value> {
 }
 
 /// Where a session stands.
-pub(crate) fn state(residence: Residence) -> &'static str {
+pub fn state(residence: Residence) -> &'static str {
     match residence {
         Residence::Draft => "draft",
         Residence::Published => "published",
@@ -200,7 +177,7 @@ fn forked_from(origin: Option<&Origin>) -> Value {
 }
 
 /// One message of a conversation.
-pub(crate) fn message(view: &View) -> Map<String, Value> {
+pub fn message(view: &View) -> Map<String, Value> {
     let parts: Vec<Value> = view.message.parts.iter().map(|part| part.to_json()).collect();
     members(json!({
         "id": view.id.as_str(),
@@ -217,10 +194,67 @@ pub(crate) fn message(view: &View) -> Map<String, Value> {
 }
 
 /// An entry that was just written.
-pub(crate) fn written(written: &Written) -> Map<String, Value> {
+pub fn written(written: &Written) -> Map<String, Value> {
     members(json!({
         "id": written.id.as_str(),
         "seq": written.seq.number(),
         "parent": written.parent.as_ref().map(EntryId::as_str),
     }))
+}
+
+/// A list as programs are told.
+#[derive(Serialize)]
+pub struct ListJson<'l> {
+    sessions: Vec<SessionJson<'l>>,
+    next_cursor: Option<&'l str>,
+    hidden: HiddenJson,
+    unreadable: Vec<UnreadableJson<'l>>,
+}
+
+#[derive(Serialize)]
+struct HiddenJson {
+    archived: usize,
+    drafts: usize,
+    other_directories: usize,
+}
+
+#[derive(Serialize)]
+struct UnreadableJson<'l> {
+    session: &'l str,
+    reason: &'l str,
+}
+
+impl<'l> ListJson<'l> {
+    /// Describes a list.
+    pub fn of(listing: &'l Listing, prices: &Prices, shares: &[Share]) -> Self {
+        let unreadable = listing.unreadable.iter().map(|(session, reason)| UnreadableJson { session, reason });
+        Self {
+            sessions: listing.sessions.iter().map(|info| SessionJson::of(info, prices).shared_as(shares)).collect(),
+            next_cursor: listing.next_cursor.as_deref(),
+            hidden: HiddenJson {
+                archived: listing.hidden.archived,
+                drafts: listing.hidden.drafts,
+                other_directories: listing.hidden.other_directories,
+            },
+            unreadable: unreadable.collect(),
+        }
+    }
+}
+
+/// A session with everything that is told of one alone: what is shared of it, and where it ends.
+pub fn whole(session: &Session, info: &SessionInfo, prices: &Prices, shares: &[Share]) -> Map<String, Value> {
+    let mut object = self::session(info, prices);
+    object.insert("share".into(), json!(share::of_session(shares, info.id.as_str())));
+    object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
+    object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
+    object
+}
+
+/// One message of a conversation, and what kind of entry it is.
+pub fn message_of(session: &Session, view: &View) -> Map<String, Value> {
+    let mut object = message(view);
+    let kind = session.log().record(view.seq).and_then(|record| record.kind.wire()).unwrap_or_default();
+    object.insert("type".into(), kind.into());
+    object.insert("hidden".into(), false.into());
+    object
 }

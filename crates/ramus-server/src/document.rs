@@ -1,0 +1,121 @@
+//! The description of the server in OpenAPI, made from its routes.
+
+use std::collections::BTreeMap;
+
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{
+    Components, ContentBuilder, Info, OpenApi, OpenApiBuilder, Ref, RefOr, Response, ResponseBuilder,
+    SecurityRequirement,
+};
+use utoipa::{IntoResponses, PartialSchema, ToSchema};
+
+use crate::route;
+
+/// An answer: an object of the shape that the command line prints with `--json`.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its description is used")]
+pub(crate) struct Shape {
+    /// The version of the shape.
+    schema_version: u32,
+}
+
+/// Why a request was not answered.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its description is used")]
+pub(crate) struct Failure {
+    error: Trouble,
+}
+
+/// What went wrong.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its description is used")]
+pub(crate) struct Trouble {
+    /// The kind, which programs rely on: usage, not-found, ambiguous, busy, conflict, invalid, corrupt, degraded, denied,
+    /// full, context-full, io, unavailable.
+    kind: String,
+    /// What people are told.
+    message: String,
+    /// What might be done about it.
+    #[schema(required)]
+    hint: Option<String>,
+}
+
+/// What any request may be answered instead.
+pub(crate) struct Refusals;
+
+/// The statuses of refusals.
+const REFUSALS: [(&str, &str); 13] = [
+    ("400", "The request makes no sense"),
+    ("401", "There is no token, or a wrong one"),
+    ("403", "It is not allowed"),
+    ("404", "There is no such thing"),
+    ("409", "Someone else is at it, or it contradicts what is there"),
+    ("412", "The log is not as long as was expected"),
+    ("413", "The body is too large"),
+    ("415", "The body is not JSON"),
+    ("421", "The server does not answer under that name"),
+    ("422", "The values make no sense"),
+    ("429", "Too many requests came without a valid token"),
+    ("500", "The server or its disk failed"),
+    ("503", "Too many requests are waiting, or it took too long"),
+];
+
+impl IntoResponses for Refusals {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        let named = |status: &str| RefOr::Ref(Ref::from_response_name(format!("Refused{status}")));
+        REFUSALS.iter().map(|(status, _)| ((*status).to_owned(), named(status))).collect()
+    }
+}
+
+/// The refusals themselves, to which every route refers.
+fn refusals() -> BTreeMap<String, RefOr<Response>> {
+    let content = || ContentBuilder::new().schema(Some(Ref::from_schema_name("Failure"))).build();
+    let refusal = |description: &str| {
+        RefOr::T(ResponseBuilder::new().description(description).content("application/json", content()).build())
+    };
+    REFUSALS.iter().map(|(status, description)| (format!("Refused{status}"), refusal(description))).collect()
+}
+
+/// What is said beside the routes.
+pub(crate) fn frame() -> OpenApi {
+    let mut info = Info::new("ramus", env!("CARGO_PKG_VERSION"));
+    info.description = Some("Sessions of coding agents as trees. Answers have the shapes of `ramus … --json`.".into());
+    let mut components = Components::new();
+    let bearer = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
+    components.add_security_scheme("token", bearer);
+    components.schemas.insert("Failure".into(), Failure::schema());
+    components.schemas.insert("Trouble".into(), Trouble::schema());
+    components.schemas.insert("Shape".into(), Shape::schema());
+    components.responses = refusals();
+    OpenApiBuilder::new()
+        .info(info)
+        .components(Some(components))
+        .security(Some([SecurityRequirement::new("token", Vec::<String>::new())]))
+        .build()
+}
+
+/// Names every operation after its method and path, so that no two have one name.
+pub(crate) fn name_operations(document: &mut OpenApi) {
+    for (path, item) in &mut document.paths.paths {
+        let place: Vec<&str> = path.split(['/', '{', '}', '.']).filter(|part| !part.is_empty()).collect();
+        let place = place.join("_").replace("api_v1_", "");
+        let operations = [
+            ("get", &mut item.get),
+            ("post", &mut item.post),
+            ("put", &mut item.put),
+            ("patch", &mut item.patch),
+            ("delete", &mut item.delete),
+        ];
+        for (method, operation) in operations {
+            if let Some(operation) = operation {
+                operation.operation_id = Some(format!("{method}_{place}"));
+            }
+        }
+    }
+}
+
+/// Returns the description of the server, as `/openapi.json` serves it.
+pub fn document() -> String {
+    // What is made of text always becomes JSON.
+    route::description().to_pretty_json().unwrap_or_default()
+}

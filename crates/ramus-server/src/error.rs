@@ -1,0 +1,203 @@
+//! What a request can be answered instead of what it asked for: one table from kinds to statuses.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use ramus_engine::{EngineError, ErrorKind};
+use serde_json::json;
+
+/// The stable name of an error: the kinds of the engine, and those that only a server knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What the engine says.
+    Engine(ErrorKind),
+    /// This version cannot do that.
+    Unavailable,
+    /// No token, or a wrong one.
+    Unauthenticated,
+    /// Another host was asked.
+    Misdirected,
+    /// Too many requests.
+    Hurried,
+    /// The body is too large.
+    TooLarge,
+    /// The body is not JSON.
+    MediaType,
+    /// There is no such route for this method.
+    Method,
+    /// What was expected to be there is not.
+    Precondition,
+    /// It took too long.
+    Late,
+    /// The server failed.
+    Broken,
+}
+
+impl Kind {
+    /// Finds a kind by its name; what nobody knows is a failure.
+    pub fn named(name: &str) -> Self {
+        let engine = [
+            ErrorKind::Usage,
+            ErrorKind::NotFound,
+            ErrorKind::Ambiguous,
+            ErrorKind::Busy,
+            ErrorKind::Conflict,
+            ErrorKind::Invalid,
+            ErrorKind::Corrupt,
+            ErrorKind::Degraded,
+            ErrorKind::Denied,
+            ErrorKind::Full,
+            ErrorKind::ContextFull,
+            ErrorKind::Io,
+        ];
+        let known = engine.into_iter().find(|kind| kind.name() == name).map(Self::Engine);
+        known.unwrap_or(if name == "unavailable" { Self::Unavailable } else { Self::Broken })
+    }
+
+    /// Returns the name and the status.
+    fn row(self) -> (&'static str, StatusCode) {
+        match self {
+            Self::Engine(kind) => (kind.name(), status_of(kind)),
+            Self::Unavailable => ("unavailable", StatusCode::NOT_IMPLEMENTED),
+            Self::Unauthenticated => ("denied", StatusCode::UNAUTHORIZED),
+            Self::Misdirected => ("denied", StatusCode::MISDIRECTED_REQUEST),
+            Self::Hurried => ("busy", StatusCode::TOO_MANY_REQUESTS),
+            Self::TooLarge => ("invalid", StatusCode::PAYLOAD_TOO_LARGE),
+            Self::MediaType => ("usage", StatusCode::UNSUPPORTED_MEDIA_TYPE),
+            Self::Method => ("usage", StatusCode::METHOD_NOT_ALLOWED),
+            Self::Precondition => ("conflict", StatusCode::PRECONDITION_FAILED),
+            Self::Late => ("busy", StatusCode::SERVICE_UNAVAILABLE),
+            Self::Broken => ("io", StatusCode::INTERNAL_SERVER_ERROR),
+        }
+    }
+}
+
+fn status_of(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::Usage | ErrorKind::Ambiguous => StatusCode::BAD_REQUEST,
+        ErrorKind::NotFound => StatusCode::NOT_FOUND,
+        ErrorKind::Busy | ErrorKind::Conflict => StatusCode::CONFLICT,
+        ErrorKind::Invalid | ErrorKind::ContextFull => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorKind::Denied => StatusCode::FORBIDDEN,
+        ErrorKind::Full => StatusCode::INSUFFICIENT_STORAGE,
+        ErrorKind::Degraded => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorKind::Corrupt | ErrorKind::Io => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// An error, ready to be told.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ApiError {
+    kind: Kind,
+    message: String,
+    hint: Option<String>,
+}
+
+impl ApiError {
+    /// Makes an error.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None }
+    }
+
+    /// The request is wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Engine(ErrorKind::Usage), message)
+    }
+
+    /// The values are wrong.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Kind::Engine(ErrorKind::Invalid), message)
+    }
+
+    /// There is no such thing.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Kind::Engine(ErrorKind::NotFound), message)
+    }
+
+    /// It is not allowed.
+    pub fn denied(message: impl Into<String>) -> Self {
+        Self::new(Kind::Engine(ErrorKind::Denied), message)
+    }
+
+    /// It contradicts what is there.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(Kind::Engine(ErrorKind::Conflict), message)
+    }
+
+    /// Someone else is at it.
+    pub fn busy(message: impl Into<String>) -> Self {
+        Self::new(Kind::Engine(ErrorKind::Busy), message)
+    }
+
+    /// Adds what might be done about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Returns the kind.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the error as programs are told everywhere.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        json!({"error": {"kind": self.kind.row().0, "message": self.message, "hint": self.hint}})
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.kind.row().1
+    }
+}
+
+impl From<EngineError> for ApiError {
+    fn from(error: EngineError) -> Self {
+        // Hints of the engine are for whoever sits at a command line; where they name no command they help here too.
+        let hint = error.hint().filter(|hint| !hint.contains("ramus "));
+        Self { kind: Kind::Engine(error.kind()), message: error.to_string(), hint }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, body) = (self.status(), self.to_json().to_string());
+        let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+        if self.kind == Kind::Unauthenticated {
+            let scheme = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+        }
+        if matches!(self.kind, Kind::Hurried | Kind::Late) {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_one_status_and_one_name() {
+        let told = |kind| ApiError::new(kind, "").status().as_u16();
+        let engine = [
+            (ErrorKind::Usage, 400),
+            (ErrorKind::NotFound, 404),
+            (ErrorKind::Ambiguous, 400),
+            (ErrorKind::Busy, 409),
+            (ErrorKind::Conflict, 409),
+            (ErrorKind::Invalid, 422),
+            (ErrorKind::Corrupt, 500),
+            (ErrorKind::Degraded, 503),
+            (ErrorKind::Denied, 403),
+            (ErrorKind::Full, 507),
+            (ErrorKind::ContextFull, 422),
+            (ErrorKind::Io, 500),
+        ];
+        for (kind, status) in engine {
+            assert_eq!(told(Kind::Engine(kind)), status, "{}", kind.name());
+        }
+        assert_eq!([told(Kind::Unauthenticated), told(Kind::Misdirected), told(Kind::TooLarge)], [401, 421, 413]);
+    }
+}

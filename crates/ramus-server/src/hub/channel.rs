@@ -1,0 +1,199 @@
+//! The channel of one session: a task that asks the engine's stream on behalf of everybody who watches the session.
+
+use std::sync::Arc;
+
+use ramus_engine::events::{Stream, Told, What};
+use ramus_model::SessionId;
+use serde_json::json;
+use tokio::sync::{broadcast, mpsc, watch};
+
+use super::{Frame, Hub, event};
+use crate::error::ApiError;
+
+/// How much of a turn's ends may wait to be told.
+const LETTERS: usize = 64;
+
+/// How many events are taken from the stream at a time.
+const BATCH: usize = 512;
+
+/// Where a channel is talked to.
+pub(super) struct Channel {
+    letters: mpsc::Sender<Frame>,
+    frames: broadcast::Sender<Frame>,
+    ready: watch::Receiver<bool>,
+}
+
+impl Channel {
+    /// Starts to watch a session.
+    pub(super) fn start(hub: &Arc<Hub>, session: &SessionId) -> Self {
+        let (letters, inbox) = mpsc::channel(LETTERS);
+        let (frames, _) = broadcast::channel(hub.events);
+        let (is_ready, ready) = watch::channel(false);
+        let task =
+            Task { hub: Arc::clone(hub), id: session.clone(), frames: frames.clone(), last: 0, held: Vec::new() };
+        tokio::spawn(task.run(inbox, is_ready));
+        Self { letters, frames, ready }
+    }
+
+    /// Tells something behind everything that has happened until now. When too much waits it is left out: who waits for it
+    /// looks for it now and then.
+    pub(super) fn tell_behind(&self, frame: Frame) {
+        let _ = self.letters.try_send(frame);
+    }
+
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Frame> {
+        self.frames.subscribe()
+    }
+
+    pub(super) fn ready(&self) -> watch::Receiver<bool> {
+        self.ready.clone()
+    }
+
+    pub(super) fn is_of(&self, frames: &broadcast::Sender<Frame>) -> bool {
+        self.frames.same_channel(frames)
+    }
+}
+
+/// The task of a channel.
+struct Task {
+    hub: Arc<Hub>,
+    id: SessionId,
+    frames: broadcast::Sender<Frame>,
+    /// The position of the entry that was told last.
+    last: u64,
+    /// Events of an entry of which there may be more.
+    held: Vec<Told>,
+}
+
+impl Task {
+    async fn run(mut self, mut letters: mpsc::Receiver<Frame>, ready: watch::Sender<bool>) {
+        let Ok(mut stream) = self.open(None).await else {
+            self.hub.close(&self.id, &self.frames);
+            return;
+        };
+        // Nobody is there to be told when everyone has left meanwhile.
+        let _ = ready.send(true);
+        let stop = self.hub.stop.clone();
+        loop {
+            let changes = stream.changes();
+            let letter = tokio::select! {
+                () = stop.cancelled() => break,
+                letter = letters.recv() => match letter {
+                    Some(letter) => Some(letter),
+                    None => break,
+                },
+                () = changes.wait() => None,
+            };
+            if self.hub.close_unwatched(&self.id, &self.frames) {
+                return;
+            }
+            stream = match self.drain(stream).await {
+                Some(stream) => stream,
+                None => break,
+            };
+            if let Some(letter) = letter {
+                self.send(letter);
+            }
+        }
+        self.hub.close(&self.id, &self.frames);
+    }
+
+    /// Opens a stream behind a position, or behind everything that is there.
+    async fn open(&mut self, behind: Option<u64>) -> Result<Stream, ApiError> {
+        let (engine, id) = (self.hub.engine.clone(), self.id.clone());
+        let (stream, last) = self
+            .hub
+            .work
+            .run(move || {
+                let session = engine.open_id(&id)?;
+                let log = session.log();
+                let told =
+                    log.seqs().take_while(|seq| behind.is_none_or(|last| u64::from(seq.number()) <= last)).last();
+                let last = told.map_or(0, |seq| u64::from(seq.number()));
+                Ok((engine.events(session, told)?, last))
+            })
+            .await?;
+        self.last = last;
+        Ok(stream)
+    }
+
+    /// Tells everything that the stream has; none when there is nothing left to watch.
+    async fn drain(&mut self, mut stream: Stream) -> Option<Stream> {
+        loop {
+            let taken = self.hub.work.run(move || {
+                let mut told = Vec::new();
+                while told.len() < BATCH {
+                    match stream.poll()? {
+                        Some(one) => told.push(one),
+                        None => break,
+                    }
+                }
+                Ok((stream, told))
+            });
+            let told = match taken.await {
+                Ok((back, told)) => {
+                    stream = back;
+                    told
+                }
+                // Whatever it is, the log may still be there: it is opened again where it was left.
+                Err(_) => {
+                    self.held.clear();
+                    stream = self.open(Some(self.last)).await.ok()?;
+                    return Some(stream);
+                }
+            };
+            let is_all = told.len() < BATCH;
+            if !self.tell(told, is_all) {
+                return None;
+            }
+            if is_all {
+                return Some(stream);
+            }
+        }
+    }
+
+    /// Tells what came. Events of one entry are told together, so they wait until there are no more of them.
+    fn tell(&mut self, told: Vec<Told>, is_all: bool) -> bool {
+        for one in told {
+            if self.held.first().is_some_and(|first| first.seq != one.seq) {
+                self.send_held();
+            }
+            if one.seq.is_some() {
+                self.held.push(one);
+                continue;
+            }
+            let goes_on = match one.what {
+                What::Deleted => false,
+                What::Reset(len) => {
+                    // Positions that were told mean nothing any more, so everybody starts anew.
+                    self.last = u64::from(len);
+                    let told = json!({"type": "reset", "session": self.id.as_str(), "seq": len});
+                    self.send(event("reset", Some(self.last), &told).last());
+                    continue;
+                }
+                _ => true,
+            };
+            let frame = event(one.name(), None, &one.to_json().into());
+            self.send(if goes_on { frame } else { frame.last() });
+            if !goes_on {
+                return false;
+            }
+        }
+        if is_all {
+            self.send_held();
+        }
+        true
+    }
+
+    fn send_held(&mut self) {
+        let Some(seq) = self.held.first().and_then(|first| first.seq) else { return };
+        self.last = u64::from(seq.number());
+        self.send(Frame::of_entry(self.last, &self.held, 0));
+        self.held.clear();
+    }
+
+    fn send(&self, frame: Frame) {
+        // Without a reader it is told to nobody.
+        let _ = self.frames.send(frame);
+    }
+}

@@ -1,0 +1,282 @@
+//! One reader of events: first what the log holds behind the place it names, then what happens.
+//!
+//! A reader that does not keep up is told so and dropped; it comes back with the place it got to, and misses nothing that
+//! is durable.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::Stream;
+use ramus_engine::{EngineError, Session};
+use ramus_model::SessionId;
+use serde_json::{Value, json};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::time::Sleep;
+
+use super::{Frame, Hub, Place, event};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::run::Running;
+
+/// How much is handed over at a time.
+const CHUNK: usize = 1 << 16;
+
+/// How many entries are looked at at a time.
+const BATCH: usize = 256;
+
+/// A reader of the events of one session.
+pub(crate) struct Reader {
+    app: Arc<App>,
+    hub: Arc<Hub>,
+    id: SessionId,
+    frames: Receiver<Frame>,
+    /// What was handed over.
+    place: Place,
+    /// The log, while what it holds is handed over.
+    log: Option<Session>,
+    /// Whether nothing was taken from the channel since the log was read.
+    is_fresh: bool,
+    is_over: bool,
+    /// The turn whose end is the end.
+    until: Option<Arc<Running>>,
+    _counted: Counted,
+}
+
+/// Counts a stream while it is there.
+pub(super) struct Counted(Arc<App>);
+
+impl Counted {
+    pub(super) fn new(app: &Arc<App>) -> Self {
+        app.streams.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(app))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.streams.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Reader {
+    /// Starts behind a place, or at the end of the log.
+    pub(crate) async fn start(app: &Arc<App>, id: SessionId, after: Option<Place>) -> Result<Self, ApiError> {
+        let frames = app.hub.watch(&id).await?;
+        let mut reader = Self {
+            app: Arc::clone(app),
+            hub: Arc::clone(&app.hub),
+            id,
+            frames,
+            place: after.unwrap_or_default(),
+            log: None,
+            is_fresh: true,
+            is_over: false,
+            until: None,
+            _counted: Counted::new(app),
+        };
+        reader.read_log().await?;
+        let len = reader.log.as_ref().map_or(0, |session| session.log().len() as u64);
+        // At the end, or behind it: whoever names a place that is not there has another log in mind.
+        if after.is_none_or(|after| after.seq > len || (after.seq == len && after.part > 0)) {
+            reader.place = Place { seq: len, part: 0 };
+        }
+        Ok(reader)
+    }
+
+    /// Returns where the reader is.
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Hands over what there is, piece by piece. `first` is said before anything else.
+    pub(crate) fn into_stream(
+        self,
+        first: Bytes,
+    ) -> impl Stream<Item = Result<Bytes, std::convert::Infallible>> + Send {
+        futures_util::stream::unfold((Some(first), self), |(first, mut reader)| async move {
+            let bytes = match first {
+                Some(first) => first,
+                None => reader.next().await?,
+            };
+            Some((Ok(bytes), (None, reader)))
+        })
+    }
+
+    /// Ends with the end of a turn.
+    pub(crate) fn until_end_of(mut self, run: &Arc<Running>) -> Self {
+        self.until = Some(Arc::clone(run));
+        self
+    }
+
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.is_over {
+            return None;
+        }
+        let wait = tokio::time::sleep(self.app.limits.heartbeat);
+        tokio::pin!(wait);
+        loop {
+            if let Some(bytes) = self.take_logged().await? {
+                return Some(bytes);
+            }
+            if let Some(bytes) = self.take_told(wait.as_mut()).await? {
+                return Some(bytes);
+            }
+        }
+    }
+
+    /// Spells out the next entries of the log; nothing when all were. Ends when the log cannot be read on.
+    async fn take_logged(&mut self) -> Option<Option<Bytes>> {
+        while let Some(session) = self.log.take() {
+            let place = self.place;
+            let spelled = self.app.work.run(move || Ok(spell(session, place)?)).await.ok()?;
+            self.place = spelled.place;
+            self.log = Some(spelled.session).filter(|_| !spelled.is_all);
+            self.count(spelled.events);
+            if !spelled.bytes.is_empty() {
+                return Some(Some(spelled.bytes));
+            }
+        }
+        Some(None)
+    }
+
+    /// Waits for what happens next; nothing when the log must be read first. Ends when the stream does.
+    async fn take_told(&mut self, wait: std::pin::Pin<&mut Sleep>) -> Option<Option<Bytes>> {
+        let stop = self.hub.stop.clone();
+        let frame = tokio::select! {
+            () = stop.cancelled() => {
+                self.is_over = true;
+                return Some(Some(event("closing", None, &json!({"type": "closing"})).text));
+            }
+            () = wait => {
+                return Some(Some(self.heartbeat()));
+            }
+            frame = self.frames.recv() => frame,
+        };
+        match frame {
+            Ok(frame) => self.gather(frame).await,
+            // It fell behind while it read the log; what it missed is there.
+            Err(RecvError::Lagged(_)) if self.is_fresh => {
+                self.frames = self.frames.resubscribe();
+                self.read_log().await.ok()?;
+                Some(None)
+            }
+            Err(RecvError::Lagged(missed)) => Some(Some(self.drop_out(missed))),
+            Err(RecvError::Closed) => {
+                self.is_over = true;
+                None
+            }
+        }
+    }
+
+    /// Puts together what is there already, up to a limit.
+    async fn gather(&mut self, first: Frame) -> Option<Option<Bytes>> {
+        let mut bytes = BytesMut::new();
+        let mut frame = first;
+        loop {
+            if let Some(seq) = frame.seq
+                && seq > self.place.seq + 1
+                && !frame.is_last
+            {
+                // Entries that tell nothing lie between, or the channel was opened anew: the log knows.
+                self.read_log().await.ok()?;
+                break;
+            }
+            self.is_fresh = false;
+            if frame.seq.is_none_or(|seq| seq > self.place.seq) || frame.is_last {
+                self.place = frame.seq.map_or(self.place, |seq| Place { seq, part: 0 });
+                bytes.extend_from_slice(&frame.text);
+                self.count(1);
+            }
+            if frame.is_last || self.is_end(&frame) {
+                self.is_over = true;
+                break;
+            }
+            if bytes.len() >= CHUNK {
+                break;
+            }
+            frame = match self.frames.try_recv() {
+                Ok(next) => next,
+                Err(TryRecvError::Lagged(missed)) => {
+                    bytes.extend_from_slice(&self.drop_out(missed));
+                    break;
+                }
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            };
+        }
+        Some((!bytes.is_empty()).then(|| bytes.freeze()))
+    }
+
+    /// Reads the log, to hand over what it holds behind the last place.
+    async fn read_log(&mut self) -> Result<(), ApiError> {
+        let (engine, id) = (self.app.engine.clone(), self.id.clone());
+        self.log = Some(self.app.work.run(move || Ok(engine.open_id(&id)?)).await?);
+        self.is_fresh = true;
+        Ok(())
+    }
+
+    /// Says whether a frame tells the end that the reader waits for.
+    fn is_end(&self, frame: &Frame) -> bool {
+        self.until.as_ref().is_some_and(|run| frame.ends.as_deref() == Some(&*run.id))
+    }
+
+    fn heartbeat(&mut self) -> Bytes {
+        // The end is told like everything that is not stored, so it may have been left out.
+        if let Some(run) = self.until.as_ref().filter(|run| run.is_over()) {
+            self.is_over = true;
+            return run.end_frame().text;
+        }
+        let told = json!({"type": "heartbeat", "session": self.id.as_str(), "seq": self.place.seq});
+        event("heartbeat", None, &told).text
+    }
+
+    fn drop_out(&mut self, missed: u64) -> Bytes {
+        self.is_over = true;
+        self.app.metrics.dropped.fetch_add(1, Ordering::Relaxed);
+        dropped(missed)
+    }
+
+    fn count(&self, events: usize) {
+        self.app.metrics.events.fetch_add(events as u64, Ordering::Relaxed);
+    }
+}
+
+/// What was spelled out of a log.
+struct Spelled {
+    session: Session,
+    bytes: Bytes,
+    place: Place,
+    events: usize,
+    is_all: bool,
+}
+
+/// Spells out what the entries behind a place tell, up to a limit.
+fn spell(session: Session, mut place: Place) -> Result<Spelled, EngineError> {
+    let behind = usize::try_from(place.seq).unwrap_or(usize::MAX);
+    let (mut bytes, mut events, mut is_all) = (BytesMut::new(), 0, true);
+    for (at, seq) in session.log().seqs().skip(behind).enumerate() {
+        if at >= BATCH || bytes.len() >= CHUNK {
+            is_all = false;
+            break;
+        }
+        let told = session.events_of(seq)?;
+        let number = u64::from(seq.number());
+        if !told.is_empty() {
+            bytes.extend_from_slice(&Frame::of_entry(number, &told, place.part).text);
+            events += told.len().saturating_sub(place.part);
+        }
+        place = Place { seq: number, part: 0 };
+    }
+    Ok(Spelled { session, bytes: bytes.freeze(), place, events, is_all })
+}
+
+/// Says that a reader was too slow.
+pub(super) fn dropped(missed: u64) -> Bytes {
+    let told: Value = json!({
+        "type": "dropped",
+        "missed": missed,
+        "message": "this reader did not keep up; connect again with Last-Event-ID to go on",
+    });
+    event("dropped", None, &told).text
+}

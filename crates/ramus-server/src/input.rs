@@ -1,0 +1,114 @@
+//! What requests say: bodies, queries and headers, and why they cannot be understood.
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::StatusCode;
+use axum::http::header;
+use axum::http::request::Parts;
+use axum::response::IntoResponse as _;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use crate::access::Owner;
+use crate::error::{ApiError, Kind};
+
+impl<S: Send + Sync> FromRequestParts<S> for Owner {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        // The guard put it there.
+        let missing = || ApiError::new(Kind::Unauthenticated, "a token is needed");
+        parts.extensions.get::<Self>().cloned().ok_or_else(missing)
+    }
+}
+
+/// A JSON body. An empty one counts as an empty object.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
+        let text: &[u8] = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &bytes };
+        serde_json::from_slice(text).map(Self).map_err(|error| match error.classify() {
+            Category::Data => ApiError::invalid(format!("the body is not what is expected here: {error}")),
+            _ => ApiError::usage(format!("the body is not JSON: {error}")),
+        })
+    }
+}
+
+fn unread(rejection: BytesRejection) -> ApiError {
+    match rejection.into_response().status() {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(Kind::TooLarge, "the body is too large"),
+        _ => ApiError::usage("the body did not come in whole"),
+    }
+}
+
+/// A body that says nothing.
+#[derive(Debug, Default, serde::Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// What stands behind the `?`.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let read = Query::try_from_uri(&parts.uri);
+        read.map(|Query(value)| Self(value))
+            .map_err(|error| ApiError::usage(format!("the query makes no sense: {}", error.body_text())))
+    }
+}
+
+/// What stands in the path. Names are compared, never made into paths of files.
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let read = axum::extract::Path::from_request_parts(parts, state).await;
+        read.map(|axum::extract::Path(value)| Self(value))
+            .map_err(|_| ApiError::usage("the path holds something that is no text"))
+    }
+}
+
+/// How many entries the log must hold for a write to be made: `If-Match: "12"`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Expected(pub(crate) Option<u64>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Expected {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get(header::IF_MATCH) else { return Ok(Self(None)) };
+        let text = value.to_str().unwrap_or_default().trim();
+        if text == "*" {
+            return Ok(Self(None));
+        }
+        let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+        let wrong = || ApiError::usage("`If-Match` holds a position: the `ETag` of an answer about the session");
+        inner.parse().map(|position| Self(Some(position))).map_err(|_| wrong())
+    }
+}
+
+/// What makes two requests the same: `Idempotency-Key`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Key(pub(crate) Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Key {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get("idempotency-key") else { return Ok(Self(None)) };
+        let text = value.to_str().map(str::trim).unwrap_or_default();
+        if text.is_empty() || text.len() > 255 {
+            return Err(ApiError::usage("an idempotency key has 1 to 255 visible characters"));
+        }
+        Ok(Self(Some(text.to_owned())))
+    }
+}

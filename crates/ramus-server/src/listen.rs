@@ -1,0 +1,141 @@
+//! Sockets, and connections that come in through them.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::Service as _;
+
+use crate::config::{Limits, Listen};
+use crate::guard::Peer;
+
+/// How many headers a request has at most.
+const HEADERS: usize = 100;
+
+/// How long accepting waits when the system has no descriptors left.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A socket that is listened to.
+pub(crate) enum Socket {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Socket {
+    /// Starts to listen.
+    pub(crate) async fn bind(listen: &Listen) -> io::Result<Self> {
+        match listen {
+            Listen::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
+            Listen::Unix(path) => {
+                clear(path).await?;
+                // Whoever may enter the directory could connect before the mode is set, so it is made under another name.
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let making = path.with_file_name(format!(".{name}.{}", std::process::id()));
+                let listener = UnixListener::bind(&making)?;
+                std::fs::set_permissions(&making, std::fs::Permissions::from_mode(0o600))?;
+                std::fs::rename(&making, path)?;
+                Ok(Self::Unix(listener, path.clone()))
+            }
+        }
+    }
+
+    /// Returns the address; none for a socket in the file system.
+    pub(crate) fn address(&self) -> io::Result<Option<SocketAddr>> {
+        match self {
+            Self::Tcp(listener) => listener.local_addr().map(Some),
+            Self::Unix(..) => Ok(None),
+        }
+    }
+
+    /// Answers connections until the server stops, and then until they are done.
+    pub(crate) async fn serve(self, router: Router, limits: Limits, stop: CancellationToken) {
+        let places = Arc::new(Semaphore::new(limits.connections));
+        let tasks = TaskTracker::new();
+        loop {
+            let place = tokio::select! {
+                () = stop.cancelled() => break,
+                place = Arc::clone(&places).acquire_owned() => place,
+            };
+            let accepted = tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = self.accept() => accepted,
+            };
+            let Ok((stream, peer)) = accepted else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
+            let (router, stop) = (router.clone(), stop.clone());
+            tasks.spawn(async move {
+                let _place = place;
+                converse(stream, peer, router, limits, stop).await;
+            });
+        }
+        tasks.close();
+        let _ = tokio::time::timeout(limits.farewell, tasks.wait()).await;
+        if let Self::Unix(_, path) = &self {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    async fn accept(&self) -> io::Result<(Box<dyn Stream>, Peer)> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, peer) = listener.accept().await?;
+                // Events are small and must not wait for each other.
+                stream.set_nodelay(true)?;
+                Ok((Box::new(stream), Peer(peer.ip().to_string())))
+            }
+            Self::Unix(listener, _) => {
+                let (stream, _) = listener.accept().await?;
+                Ok((Box::new(stream), Peer("unix".to_owned())))
+            }
+        }
+    }
+}
+
+/// Removes a socket that nobody listens to any more. Anything else is left alone.
+async fn clear(path: &Path) -> io::Result<()> {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    let is_free = found.file_type().is_socket() && tokio::net::UnixStream::connect(path).await.is_err();
+    if is_free { std::fs::remove_file(path) } else { Err(io::ErrorKind::AddrInUse.into()) }
+}
+
+/// A connection, whatever it goes through.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// Answers the requests of one connection.
+async fn converse(stream: Box<dyn Stream>, peer: Peer, router: Router, limits: Limits, stop: CancellationToken) {
+    let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer.clone());
+        let mut router = router.clone();
+        async move { Ok::<_, Infallible>(router.call(request).await.unwrap_or_else(|never| match never {})) }
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.head).max_headers(HEADERS).half_close(false);
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    tokio::select! {
+        // What is wrong with a connection concerns whoever is at its other end.
+        _ = connection.as_mut() => {}
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The routes, one file per resource.
+
+mod artifacts;
+mod blobs;
+mod branches;
+mod children;
+mod compaction;
+mod comparison;
+mod context;
+mod doctor;
+mod entries;
+mod events;
+mod files;
+mod health;
+mod history;
+mod life;
+mod login;
+mod messages;
+mod operations;
+mod permissions;
+mod runs;
+mod search;
+mod sessions;
+mod shares;
+mod state;
+mod todos;
+mod transfer;
+mod tree;
+mod upkeep;
+mod usage;
+
+use std::any::Any;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse as _, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::document;
+use crate::error::{ApiError, Kind};
+use crate::guard::guard;
+
+/// Every route that is described.
+fn described() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(document::frame())
+        .routes(routes!(health::health))
+        .routes(routes!(health::metrics))
+        .routes(routes!(login::login))
+        .routes(routes!(sessions::list, sessions::create))
+        .routes(routes!(sessions::show, sessions::change, sessions::delete))
+        .routes(routes!(entries::list, entries::append))
+        .routes(routes!(entries::line))
+        .routes(routes!(tree::tree))
+        .routes(routes!(context::context))
+        .routes(routes!(messages::messages))
+        .routes(routes!(state::state))
+        .routes(routes!(branches::branch))
+        .routes(routes!(branches::fork))
+        .routes(routes!(branches::label))
+        .routes(routes!(compaction::compact))
+        .routes(routes!(files::snapshots, files::snapshot))
+        .routes(routes!(files::diff))
+        .routes(routes!(files::restore))
+        .routes(routes!(files::revert))
+        .routes(routes!(files::unrevert))
+        .routes(routes!(children::children))
+        .routes(routes!(permissions::list))
+        .routes(routes!(permissions::revoke))
+        .routes(routes!(doctor::examine, doctor::repair))
+        .routes(routes!(doctor::examine_all))
+        .routes(routes!(upkeep::gc))
+        .routes(routes!(upkeep::retain))
+        .routes(routes!(life::archive))
+        .routes(routes!(life::unarchive))
+        .routes(routes!(life::boot))
+        .routes(routes!(life::clear))
+        .routes(routes!(life::reset))
+        .routes(routes!(life::purge))
+        .routes(routes!(todos::list, todos::change))
+        .routes(routes!(operations::log))
+        .routes(routes!(operations::undo))
+        .routes(routes!(operations::redo))
+        .routes(routes!(comparison::compare))
+        .routes(routes!(comparison::merge_back))
+        .routes(routes!(artifacts::artifacts))
+        .routes(routes!(shares::of_session, shares::share, shares::unshare))
+        .routes(routes!(shares::list))
+        .routes(routes!(shares::page))
+        .routes(routes!(transfer::export))
+        .routes(routes!(transfer::import))
+        .routes(routes!(runs::list, runs::start))
+        .routes(routes!(runs::show))
+        .routes(routes!(runs::say))
+        .routes(routes!(runs::cancel))
+        .routes(routes!(runs::answer))
+        .routes(routes!(events::of_session))
+        .routes(routes!(events::of_all))
+        .routes(routes!(search::search))
+        .routes(routes!(usage::usage))
+        .routes(routes!(history::history))
+        .routes(routes!(blobs::blob))
+}
+
+/// The description of every route.
+pub(crate) fn description() -> OpenApi {
+    let mut description = described().into_openapi();
+    document::name_operations(&mut description);
+    description
+}
+
+/// Everything that answers.
+pub(crate) fn router(app: &Arc<App>) -> Router {
+    let (router, _) = described().split_for_parts();
+    router
+        .route("/openapi.json", axum::routing::get(health::openapi))
+        .route("/login.js", axum::routing::get(login::script))
+        .route("/login", axum::routing::get(login::page))
+        .fallback(async || ApiError::not_found("there is no such route"))
+        .method_not_allowed_fallback(async || ApiError::new(Kind::Method, "the route has no such method"))
+        .layer(CatchPanicLayer::custom(failed))
+        .layer(DefaultBodyLimit::max(app.limits.body))
+        .layer(from_fn_with_state(Arc::clone(app), guard))
+        .with_state(Arc::clone(app))
+}
+
+/// Nobody is told what a thread that failed was thinking of.
+fn failed(_: Box<dyn Any + Send>) -> Response {
+    ApiError::new(Kind::Broken, "the server failed; look before trying again").into_response()
+}

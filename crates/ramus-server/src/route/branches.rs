@@ -1,0 +1,124 @@
+//! Going on from elsewhere: branches, forks and labels.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use ramus_engine::ForkOptions;
+use ramus_wire::session as shape;
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::access::Owner;
+use crate::answer::Answer;
+use crate::app::App;
+use crate::document::{Refusals, Shape};
+use crate::error::ApiError;
+use crate::input::{Body, Expected, Named};
+
+/// Where a branch starts.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Branch {
+    /// The entry to go on from; null: the next entry becomes a root.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schema(required)]
+    entry: Option<String>,
+    /// A summary of the branch that is left; the model is told.
+    #[serde(default)]
+    summary: Option<String>,
+}
+
+/// Goes on from another entry.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/branch", tag = "branches", request_body = Branch,
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
+    responses((status = 200, description = "Where the leaf is now", body = Shape), Refusals))]
+pub(crate) async fn branch(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    expected: Expected,
+    Body(branch): Body<Branch>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session_at(&owner, &id, expected)?;
+        let target = branch.entry.as_deref().map(|entry| session.resolve(entry)).transpose()?;
+        let leaf = match (target, &branch.summary) {
+            (target, Some(summary)) => Some(app.engine.branch_with_summary(&mut session, target, summary)?),
+            (Some(target), None) => Some(app.engine.branch(&mut session, target)?),
+            (None, None) => {
+                app.engine.reset_leaf(&mut session)?;
+                None
+            }
+        };
+        let position = app.finish(&mut session)?;
+        Ok(Answer::json(json!({"leaf": leaf.as_ref().map(|leaf| leaf.as_str())})).at(position))
+    })
+    .await
+}
+
+/// Where a fork starts.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Fork {
+    /// The last entry that both have; the leaf when none is named.
+    entry: Option<String>,
+    /// The title of the fork.
+    title: Option<String>,
+}
+
+/// Starts a new session from an entry of this one.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/fork", tag = "branches", request_body = Fork,
+    params(("id" = String, Path, description = "The session")),
+    responses((status = 201, description = "The fork", body = Shape), Refusals))]
+pub(crate) async fn fork(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    Body(fork): Body<Fork>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let origin = app.session(&owner, &id)?;
+        let entry = match &fork.entry {
+            Some(entry) => origin.resolve(entry)?,
+            None => origin.log().leaf().ok_or_else(|| ApiError::invalid("the session has no leaf to fork from"))?,
+        };
+        let made = app.engine.fork(&origin, entry, &ForkOptions { title: fork.title })?;
+        Ok(Answer::json(json!({"session": shape::forked(&made)})).status(StatusCode::CREATED))
+    })
+    .await
+}
+
+/// A name for an entry.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Label {
+    /// The entry.
+    entry: String,
+    /// The name; null takes the name away.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schema(required)]
+    name: Option<String>,
+}
+
+/// Names an entry, or takes its name away.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/label", tag = "branches", request_body = Label,
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
+    responses((status = 200, description = "The entry that says so", body = Shape), Refusals))]
+pub(crate) async fn label(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    expected: Expected,
+    Body(label): Body<Label>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session_at(&owner, &id, expected)?;
+        let entry = session.resolve(&label.entry)?;
+        let written = app.engine.label(&mut session, entry, label.name.as_deref())?;
+        let position = app.finish(&mut session)?;
+        Ok(Answer::object(shape::written(&written)).at(position))
+    })
+    .await
+}

@@ -1,0 +1,219 @@
+//! The files of a session's directory through time.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use ramus_engine::{RestoreOptions, RevertReport, Session};
+use ramus_wire::files::{self as shape, Detail};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::access::Owner;
+use crate::answer::Answer;
+use crate::app::App;
+use crate::document::{Refusals, Shape};
+use crate::error::ApiError;
+use crate::input::{Asked, Body, Expected, Named};
+
+/// Which snapshots are listed.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields, default)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Kept {
+    /// Only those that the conversation stands on now.
+    lineage: bool,
+}
+
+/// Lists what is kept of the directory.
+#[utoipa::path(get, path = "/api/v1/sessions/{id}/snapshots", tag = "files",
+    params(("id" = String, Path, description = "The session"), Kept),
+    responses((status = 200, description = "The snapshots", body = Shape), Refusals))]
+pub(crate) async fn snapshots(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    Asked(kept): Asked<Kept>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let session = app.session(&owner, &id)?;
+        let mut all = app.engine.snapshots(&session)?;
+        all.retain(|one| one.is_on_path || !kept.lineage);
+        let current = session.info()?.latest_snapshot;
+        Ok(Answer::object(shape::listed(&all, current.as_deref())))
+    })
+    .await
+}
+
+/// A snapshot to take.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Take {
+    /// What to call it.
+    label: Option<String>,
+}
+
+/// Keeps the files of the directory as they are now.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/snapshots", tag = "files", request_body = Take,
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
+    responses((status = 201, description = "The snapshot", body = Shape), Refusals))]
+pub(crate) async fn snapshot(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    expected: Expected,
+    Body(take): Body<Take>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session_at(&owner, &id, expected)?;
+        let taken = app.engine.snapshot(&mut session, take.label.as_deref())?;
+        let position = app.finish(&mut session)?;
+        Ok(Answer::object(shape::taken(&taken)).status(StatusCode::CREATED).at(position))
+    })
+    .await
+}
+
+/// What is compared.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Compared {
+    /// The snapshot to start from; the newest when none is named.
+    from: Option<String>,
+    /// The snapshot to end at; what is there now when none is named.
+    to: Option<String>,
+    /// Only how much changed.
+    stat: bool,
+    /// Only this file or directory, and what is beneath it.
+    path: Option<PathBuf>,
+}
+
+/// Shows what changed in the files.
+#[utoipa::path(get, path = "/api/v1/sessions/{id}/diff", tag = "files",
+    params(("id" = String, Path, description = "The session"), ("from" = Option<String>, Query, description = "The snapshot to start from"),
+        ("to" = Option<String>, Query, description = "The snapshot to end at"), ("stat" = Option<bool>, Query, description = "Only how much changed"),
+        ("path" = Option<String>, Query, description = "Only this file or directory")),
+    responses((status = 200, description = "What changed", body = Shape), Refusals))]
+pub(crate) async fn diff(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    Asked(compared): Asked<Compared>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session(&owner, &id)?;
+        let only: Vec<PathBuf> = compared.path.into_iter().collect();
+        let diffs = app.engine.diff(&mut session, compared.from.as_deref(), compared.to.as_deref(), &only)?;
+        let detail = if compared.stat { Detail::Stat } else { Detail::Patch };
+        Ok(Answer::object(shape::diffs(&diffs, detail)))
+    })
+    .await
+}
+
+/// What is put back.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Restore {
+    /// The snapshot: the start of its id, its entry, or its label.
+    snapshot: String,
+    /// Only say what would happen.
+    #[serde(default)]
+    dry_run: bool,
+    /// Overwrite what people changed since.
+    #[serde(default)]
+    force: bool,
+    /// Only these files and directories.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    paths: Vec<PathBuf>,
+}
+
+/// Puts the files back to what a snapshot holds. The conversation stays where it is.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/restore", tag = "files", request_body = Restore,
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
+    responses((status = 200, description = "What became of the files", body = Shape), Refusals))]
+pub(crate) async fn restore(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    expected: Expected,
+    Body(restore): Body<Restore>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session_at(&owner, &id, expected)?;
+        let target = app.engine.find_snapshot(&session, &restore.snapshot)?;
+        let options = RestoreOptions { dry_run: restore.dry_run, force: restore.force, only: restore.paths };
+        let report = app.engine.restore(&mut session, &target, &options)?;
+        let position = app.finish(&mut session)?;
+        Ok(Answer::object(shape::restored_to(&report, &target, &session)).at(position))
+    })
+    .await
+}
+
+/// Where conversation and files go back to.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Revert {
+    /// The last entry that shall count; the leaf when none is named.
+    entry: Option<String>,
+    /// Only say what would happen.
+    dry_run: bool,
+    /// Overwrite what people changed after an agent did.
+    force: bool,
+}
+
+/// Goes back to an entry, with the files as they were.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/revert", tag = "files", request_body = Revert,
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
+    responses((status = 200, description = "What became of conversation and files", body = Shape), Refusals))]
+pub(crate) async fn revert(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    expected: Expected,
+    Body(revert): Body<Revert>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session_at(&owner, &id, expected)?;
+        let entry = session.resolve(revert.entry.as_deref().unwrap_or_default())?;
+        let options = RestoreOptions { dry_run: revert.dry_run, force: revert.force, ..RestoreOptions::default() };
+        let report = app.engine.revert(&mut session, entry, &options)?;
+        reverted(app, &mut session, &report)
+    })
+    .await
+}
+
+/// How a revert is taken back.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Unrevert {
+    /// Only say what would happen.
+    dry_run: bool,
+    /// Overwrite what people changed since the revert.
+    force: bool,
+}
+
+/// Takes a revert back.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/unrevert", tag = "files", request_body = Unrevert,
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
+    responses((status = 200, description = "What became of conversation and files", body = Shape), Refusals))]
+pub(crate) async fn unrevert(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    expected: Expected,
+    Body(unrevert): Body<Unrevert>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session_at(&owner, &id, expected)?;
+        let options = RestoreOptions { dry_run: unrevert.dry_run, force: unrevert.force, ..RestoreOptions::default() };
+        let report = app.engine.unrevert(&mut session, &options)?;
+        reverted(app, &mut session, &report)
+    })
+    .await
+}
+
+fn reverted(app: &App, session: &mut Session, report: &RevertReport) -> Result<Answer, ApiError> {
+    let position = app.finish(session)?;
+    Ok(Answer::object(shape::reverted(report, session)?).at(position))
+}

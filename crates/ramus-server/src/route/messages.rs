@@ -1,0 +1,64 @@
+//! The conversation along a path.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use ramus_wire::session as shape;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::IntoParams;
+
+use crate::access::Owner;
+use crate::answer::Answer;
+use crate::app::App;
+use crate::document::{Refusals, Shape};
+use crate::error::ApiError;
+use crate::input::{Asked, Named};
+
+/// How many messages a page holds when nobody says, and at most.
+const PAGE: usize = 100;
+const MOST: usize = 10_000;
+
+/// Which messages are read.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields, default)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Range {
+    /// The end of the path; the leaf when none is named.
+    entry: Option<String>,
+    /// At most so many.
+    limit: Option<usize>,
+    /// Behind this message: the `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Reads messages from the root to the leaf, or to another entry.
+#[utoipa::path(get, path = "/api/v1/sessions/{id}/messages", tag = "entries",
+    params(("id" = String, Path, description = "The session"), Range),
+    responses((status = 200, description = "The session, its messages, and where the next page starts", body = Shape), Refusals))]
+pub(crate) async fn messages(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    Asked(range): Asked<Range>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let session = app.session(&owner, &id)?;
+        let leaf = match &range.entry {
+            Some(entry) => Some(session.resolve(entry)?),
+            None => session.log().leaf(),
+        };
+        let limit = range.limit.unwrap_or(PAGE).clamp(1, MOST);
+        let page = session.messages(leaf, Some(limit), range.cursor.as_deref())?;
+        let info = app.engine.describe(&session, &app.directory)?;
+        let messages: Vec<Map<String, Value>> =
+            page.messages.iter().map(|view| shape::message_of(&session, view)).collect();
+        let answer = Answer::json(json!({
+            "session": shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?),
+            "next_cursor": page.next_cursor,
+            "messages": messages,
+        }));
+        Ok(answer.at(session.log().len() as u64))
+    })
+    .await
+}

@@ -1,0 +1,153 @@
+//! Turns: starting them, talking to them, answering what they ask.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use crate::access::Owner;
+use crate::answer::Answer;
+use crate::app::App;
+use crate::document::{Refusals, Shape};
+use crate::error::ApiError;
+use crate::hub::{Reader, event};
+use crate::input::{Body, Key, Named, Nothing};
+use crate::role::Role;
+use crate::route::events::stream;
+use crate::run::{Order, Reply, Taken, WhenBusy};
+
+/// Lists the turns of a session, those that run first.
+#[utoipa::path(get, path = "/api/v1/sessions/{id}/runs", tag = "runs", params(("id" = String, Path, description = "The session")),
+    responses((status = 200, description = "The turns", body = Shape), Refusals))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+) -> Result<Answer, ApiError> {
+    let (session, whose) = (id.clone(), owner.clone());
+    app.work(move |app| app.session(&whose, &session).map(drop)).await?;
+    let runs: Vec<Map<String, Value>> = app.runs.of_session(&owner, &id).iter().map(|run| run.to_json()).collect();
+    Ok(Answer::json(json!({"runs": runs})))
+}
+
+/// Starts a turn. Answers at once with its name; with `Accept: text/event-stream`, with what happens until it ends. The turn
+/// goes on whoever reads.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/runs", tag = "runs", request_body = Order,
+    params(("id" = String, Path, description = "The session"),
+        ("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
+    responses((status = 202, description = "The turn", body = Shape), Refusals))]
+pub(crate) async fn start(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    Key(key): Key,
+    axum::Extension(role): axum::Extension<Role>,
+    headers: HeaderMap,
+    Body(order): Body<Order>,
+) -> Result<Response, ApiError> {
+    // Rules that allow something are answers given in advance.
+    if !order.permission.is_empty() && role < Role::Approve {
+        return Err(ApiError::denied("rules for a turn need a token that may approve"));
+    }
+    let wants_events = headers
+        .get(header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.split(',').any(|kind| kind.trim().starts_with("text/event-stream")));
+    let whose = owner.clone();
+    let session = app.work(move |app| app.session(&whose, &id)).await?;
+    // Whoever wants to see it all watches before it starts.
+    let reader = match wants_events {
+        true => Some(Reader::start(&app, session.id().clone(), None).await?),
+        false => None,
+    };
+    let (run, is_old) = match app.runs.take(&owner, session.id(), &order, key.as_deref())? {
+        Taken::Told(run) => (run, true),
+        Taken::Started(run, letters) => {
+            app.start(&run, session, order, letters);
+            (run, false)
+        }
+    };
+    match reader {
+        Some(_) if is_old && run.is_over() => Ok(stream(futures_util::stream::iter([Ok(run.end_frame().text)]), &run)),
+        Some(reader) => {
+            let position = reader.place().seq;
+            let first = event("open", Some(position), &json!({"type": "open", "seq": position})).text;
+            Ok(stream(reader.until_end_of(&run).into_stream(first), &run))
+        }
+        None => Ok(Answer::object(run.to_json()).status(StatusCode::ACCEPTED).into_response()),
+    }
+}
+
+/// Describes a turn: what it asks while it runs, and how it ended.
+#[utoipa::path(get, path = "/api/v1/sessions/{id}/runs/{run}", tag = "runs",
+    params(("id" = String, Path, description = "The session"), ("run" = String, Path, description = "The turn")),
+    responses((status = 200, description = "The turn", body = Shape), Refusals))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named((id, run)): Named<(String, String)>,
+) -> Result<Answer, ApiError> {
+    Ok(Answer::object(app.runs.find(&owner, &id, &run)?.to_json()))
+}
+
+/// Something to say to a model while it works.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Words {
+    /// What is said.
+    text: String,
+    /// When it counts: `steer`, before the next request; `queue`, when the turn would end.
+    #[serde(default)]
+    when: WhenBusy,
+}
+
+/// Says something while a turn runs.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/runs/{run}/messages", tag = "runs", request_body = Words,
+    params(("id" = String, Path, description = "The session"), ("run" = String, Path, description = "The turn")),
+    responses((status = 202, description = "It was taken", body = Shape), Refusals))]
+pub(crate) async fn say(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named((id, run)): Named<(String, String)>,
+    Body(words): Body<Words>,
+) -> Result<Answer, ApiError> {
+    let run = app.runs.find(&owner, &id, &run)?;
+    let when = if words.when == WhenBusy::Reject { WhenBusy::Steer } else { words.when };
+    run.say(&words.text, when)?;
+    Ok(Answer::object(run.to_json()).status(StatusCode::ACCEPTED))
+}
+
+/// Stops a turn. What it has done stays.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/runs/{run}/cancel", tag = "runs", request_body = Nothing,
+    params(("id" = String, Path, description = "The session"), ("run" = String, Path, description = "The turn")),
+    responses((status = 202, description = "It was told to stop", body = Shape), Refusals))]
+pub(crate) async fn cancel(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named((id, run)): Named<(String, String)>,
+    Body(Nothing {}): Body<Nothing>,
+) -> Result<Answer, ApiError> {
+    let run = app.runs.find(&owner, &id, &run)?;
+    run.cancel();
+    Ok(Answer::object(run.to_json()).status(StatusCode::ACCEPTED))
+}
+
+/// Answers what a turn asks. The first answer counts.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/runs/{run}/permissions/{call}", tag = "runs", request_body = Reply,
+    params(("id" = String, Path, description = "The session"), ("run" = String, Path, description = "The turn"),
+        ("call" = String, Path, description = "The call that it is about")),
+    responses((status = 200, description = "It was the first", body = Shape), Refusals))]
+pub(crate) async fn answer(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named((id, run, call)): Named<(String, String, String)>,
+    Body(reply): Body<Reply>,
+) -> Result<Answer, ApiError> {
+    let run = app.runs.find(&owner, &id, &run)?;
+    run.desk.answer(&call, &reply)?;
+    Ok(Answer::object(run.to_json()))
+}

@@ -1,0 +1,69 @@
+//! What holds at the end of a path: the model and where it comes from, the mode, the rules.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use ramus_engine::settings::{Resolved, resolve_model, resolve_provider};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::IntoParams;
+
+use crate::access::Owner;
+use crate::answer::Answer;
+use crate::app::App;
+use crate::document::{Refusals, Shape};
+use crate::error::ApiError;
+use crate::input::{Asked, Named};
+
+/// What is asked.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields, default)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Wanted {
+    /// The end of the path; the leaf when none is named.
+    entry: Option<String>,
+    /// The role of the model.
+    role: Option<String>,
+}
+
+/// Tells what holds at the leaf, or at another entry.
+#[utoipa::path(get, path = "/api/v1/sessions/{id}/state", tag = "entries",
+    params(("id" = String, Path, description = "The session"), Wanted),
+    responses((status = 200, description = "What holds", body = Shape), Refusals))]
+pub(crate) async fn state(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let session = app.session(&owner, &id)?;
+        let leaf = match &wanted.entry {
+            Some(entry) => Some(session.resolve(entry)?),
+            None => session.log().leaf(),
+        };
+        let state = session.context(leaf)?.state;
+        let settings = app.workshop.settings(session.cwd())?;
+        let role = wanted.role.as_deref().unwrap_or("default");
+        let model = resolve_model(None, &state, role, &settings);
+        let provider = resolve_provider(None, model.as_ref(), &settings);
+        let answer = Answer::json(json!({
+            "session": session.id().as_str(),
+            "leaf": leaf.map(|leaf| session.entry_id(leaf).to_string()),
+            "role": role,
+            "model": resolved(model.as_ref()),
+            "provider": resolved(provider.as_ref()),
+            "models": state.models,
+            "thinking_level": state.thinking_level,
+            "mode": state.mode,
+            "mode_data": state.mode_data,
+            "rules": state.rules,
+        }));
+        Ok(answer.at(session.log().len() as u64))
+    })
+    .await
+}
+
+fn resolved(resolved: Option<&Resolved>) -> Value {
+    resolved.map_or(Value::Null, |resolved| json!({"value": resolved.value, "source": resolved.source.to_string()}))
+}

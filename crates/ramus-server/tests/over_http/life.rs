@@ -1,0 +1,183 @@
+//! What happens to sessions over their life, over HTTP: todos, archiving, undoing, comparing, sharing, leaving and coming in.
+
+use serde_json::{Value, json};
+
+use crate::http::{Request, Response};
+use crate::world::World;
+
+fn done(response: &Response) -> Value {
+    assert!(response.status < 300, "{}: {}", response.status, String::from_utf8_lossy(&response.body));
+    response.json()
+}
+
+fn of(session: &str, what: &str) -> String {
+    format!("/api/v1/sessions/{session}/{what}")
+}
+
+#[test]
+fn todos_belong_to_the_path() {
+    let world = World::start();
+    let session = world.session();
+    let todos = of(&session, "todos");
+    done(&world.post(&todos, &json!({"add": {"text": "write"}})));
+    let added = done(&world.post(&todos, &json!({"add": {"text": "test", "blocked_by": ["1"]}})));
+    assert_eq!(added["todos"][1]["waits_for"], json!(["1"]));
+    let finished = done(&world.post(&todos, &json!({"done": ["1"]})));
+    assert_eq!(finished["todos"][0]["status"], "completed");
+    assert_eq!(world.read(&todos)["todos"], finished["todos"]);
+    assert_eq!(world.post(&todos, &json!({"done": ["9"]})).status / 100, 4);
+    assert_eq!(world.post(&todos, &json!({"forget": []})).status, 422);
+}
+
+#[test]
+fn archived_sessions_are_out_of_the_way_until_they_are_brought_back() {
+    let world = World::start();
+    let session = world.session();
+    let listed = |archived: bool| {
+        let list = world.read(&format!("/api/v1/sessions?drafts=true&archived={archived}"));
+        list["sessions"].as_array().unwrap().len()
+    };
+    assert_eq!(done(&world.post(&of(&session, "archive"), &json!({})))["session"]["archived"], true);
+    assert_eq!((listed(false), listed(true)), (0, 1));
+    done(&world.post(&of(&session, "unarchive"), &json!({})));
+    assert_eq!(listed(false), 1);
+}
+
+#[test]
+fn whatever_was_done_last_is_undone_and_done_again() {
+    let world = World::start();
+    let session = world.session();
+    let show = || world.read(&format!("/api/v1/sessions/{session}"))["session"]["title"].clone();
+    done(
+        &world
+            .request("PATCH", &format!("/api/v1/sessions/{session}"))
+            .json(&json!({"title": "other"}))
+            .send(world.address),
+    );
+    assert_eq!(show(), "other");
+    let log = world.read(&of(&session, "log"));
+    assert_eq!((&log["operations"][0]["op"], &log["operations"][0]["client"]), (&json!("rename"), &json!("server")));
+    let planned = done(&world.post(&of(&session, "undo"), &json!({"dry_run": true})));
+    assert_eq!((&planned["applied"], show()), (&json!(false), json!("other")));
+    done(&world.post(&of(&session, "undo"), &json!({})));
+    assert_eq!(show(), "a session");
+    done(&world.post(&of(&session, "redo"), &json!({})));
+    assert_eq!(show(), "other");
+    assert!(world.read(&of(&session, "log?all=true"))["sessions"].as_array().unwrap().len() == 1);
+}
+
+#[test]
+fn branches_are_compared_and_brought_together() {
+    let world = World::start();
+    let session = world.session();
+    world.append(&session, &["ask"]);
+    let fork = done(&world.post(&of(&session, "fork"), &json!({})))["session"]["id"].as_str().unwrap().to_owned();
+    world.append(&fork, &["there"]);
+    world.append(&session, &["here"]);
+    let compared = world.read(&of(&session, &format!("compare?with={fork}")));
+    assert_eq!(compared["shared_messages"], 1);
+    assert_eq!((&compared["a"]["messages"], &compared["b"]["messages"]), (&json!(1), &json!(1)));
+    let order = json!({"from": fork, "summary": "It works there."});
+    let merged = done(&world.post(&of(&session, "merge-back"), &order));
+    assert!(merged["text"].as_str().unwrap().contains("It works there."));
+    assert_eq!(world.read(&of(&session, "artifacts"))["artifacts"], json!([]));
+    assert_eq!(world.get(&of(&session, "compare?with=none")).status, 404);
+}
+
+#[test]
+fn what_was_said_is_cleared_reset_and_purged() {
+    let world = World::start();
+    let session = world.session();
+    world.append(&session, &["one", "two", "three"]);
+    assert_eq!(done(&world.post(&of(&session, "purge"), &json!({"entry": "#4"})))["purged"]["messages"], 1);
+    assert_eq!(done(&world.post(&of(&session, "clear"), &json!({})))["messages"], 2);
+    let watched = world.request("GET", &of(&session, "events")).events(world.address);
+    let reset = done(&world.post(&of(&session, "reset"), &json!({})));
+    assert_eq!(reset["history_cleared"], true);
+    // Positions that were told mean nothing any more, so whoever watches is told and starts anew.
+    let last = watched.last().unwrap();
+    assert_eq!((last.name.as_str(), last.data["seq"].as_u64().unwrap() < 4), ("reset", true));
+    let booted = done(&world.post(&of(&session, "boot"), &json!({"welcome": "Hello!"})));
+    assert_eq!((&booted["welcome"], &booted["is_new"]), (&json!("Hello!"), &json!(true)));
+    assert_eq!(done(&world.post(&of(&session, "boot"), &json!({})))["is_new"], false);
+}
+
+#[test]
+fn i11_a_share_is_served_to_whoever_has_its_address_until_it_is_taken_back() {
+    let world = World::start();
+    let session = world.session();
+    world.append(&session, &["the secret is sk-ant-REDACTED, keep it"]);
+    let planned = world.post(&of(&session, "share"), &json!({"dry_run": true}));
+    assert_eq!((planned.status, &planned.json()["share"]), (200, &Value::Null));
+    let made = world.post(&of(&session, "share"), &json!({"expires_in": 3600}));
+    assert_eq!(made.status, 201);
+    let made = made.json();
+    let url = made["share"]["url"].as_str().unwrap();
+    let target = url.strip_prefix(&format!("http://{}", world.address)).unwrap();
+    let open = |target: &str| Request::new("GET", target).send(world.address);
+    let page = open(target);
+    let text = String::from_utf8_lossy(&page.body).into_owned();
+    assert_eq!(page.status, 200);
+    assert!(text.contains("keep it") && !text.contains("sk-ant-api03"), "{text}");
+    assert!(page.header("x-robots-tag").unwrap().contains("noindex"));
+    assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'none'") && policy.contains("sha256-"), "{policy}");
+    // Another secret, none, and one that is too short.
+    let (path, secret) = target.split_once("?secret=").unwrap();
+    for wrong in ["", "?secret=", &format!("?secret={}", &secret[1..]), &format!("?secret={secret}0")] {
+        assert_eq!(open(&format!("{path}{wrong}")).status, 404, "{wrong}");
+    }
+    assert_eq!(world.read("/api/v1/shares")["shares"].as_array().unwrap().len(), 1);
+    let theirs = world.as_bob("GET", "/api/v1/shares").send(world.address).json();
+    assert_eq!(theirs["shares"], json!([]));
+    assert!(!world.read("/api/v1/shares").to_string().contains(secret));
+    assert_eq!(world.read(&format!("/api/v1/sessions/{session}"))["session"]["share"]["id"], made["share"]["id"]);
+    let ended = world.request("DELETE", &of(&session, "share")).send(world.address);
+    assert_eq!(done(&ended)["unshared"].as_array().unwrap().len(), 1);
+    assert_eq!(open(target).status, 404);
+    assert!(world.post(&of(&session, "share"), &json!({"expires_in": 0})).status == 422);
+}
+
+#[test]
+fn a_bundle_leaves_one_home_and_comes_into_another() {
+    let (here, there) = (World::start(), World::start());
+    let session = here.session();
+    here.append(&session, &["one", "two"]);
+    let bundle = here.get(&of(&session, "export"));
+    assert_eq!(bundle.status, 200);
+    assert!(bundle.header("content-disposition").unwrap().starts_with("attachment"));
+    let send = |world: &World, query: &str| {
+        let mut request = world.request("POST", &format!("/api/v1/import{query}"));
+        request = request.header("content-type", "application/json");
+        request.body = bundle.body.clone();
+        request.send(world.address)
+    };
+    assert_eq!(done(&send(&there, "?dry_run=true"))["imported"].as_array().unwrap().len(), 1);
+    assert_eq!(there.get(&format!("/api/v1/sessions/{session}")).status, 404);
+    assert_eq!(done(&send(&there, ""))["imported"][0]["id"], session.as_str());
+    let read = |world: &World| world.read(&of(&session, "entries"))["entries"].clone();
+    assert_eq!(read(&here), read(&there));
+    for (to, part) in [("html", "<!doctype html>"), ("md", "two"), ("pi", "\"type\":\"session\"")] {
+        let text = here.get(&of(&session, &format!("export?to={to}")));
+        assert!(String::from_utf8_lossy(&text.body).contains(part), "{to}");
+        assert!(text.header("content-security-policy").unwrap().contains("default-src 'none'"));
+    }
+    let mut broken = there.request("POST", "/api/v1/import").header("content-type", "application/json");
+    broken.body = bundle.body[..bundle.body.len() / 2].to_vec();
+    assert_eq!(broken.send(there.address).status / 100, 4);
+    let mut theirs = there.as_bob("POST", "/api/v1/import").header("content-type", "application/json");
+    theirs.body = bundle.body.clone();
+    assert_eq!(theirs.send(there.address).status, 403);
+}
+
+#[test]
+fn only_the_user_of_the_home_may_clean_it_up() {
+    let world = World::start();
+    let collected = done(&world.post("/api/v1/gc", &json!({})));
+    assert_eq!(collected["dry_run"], true);
+    for route in ["/api/v1/gc", "/api/v1/retain"] {
+        assert_eq!(world.as_bob("POST", route).json(&json!({})).send(world.address).status, 403);
+    }
+    assert_eq!(world.post("/api/v1/retain", &json!({})).status, 422);
+}

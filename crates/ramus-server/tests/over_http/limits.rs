@@ -1,0 +1,114 @@
+//! Nobody can make the server work, wait or hold more than it should.
+
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use ramus_server::Limits;
+use serde_json::json;
+
+use crate::http::{PATIENCE, Request, connect, raw};
+use crate::world::World;
+
+#[test]
+fn k5_large_bodies_and_many_headers_are_refused() {
+    let world = World::with(crate::world::TWO_WORDS, Limits { body: 1 << 16, ..Limits::default() });
+    let session = world.session();
+    let text = "x".repeat(1 << 17);
+    let large = json!({"entries": [crate::world::message(&text)]});
+    let response = world.post(&format!("/api/v1/sessions/{session}/entries"), &large);
+    assert_eq!((response.status, response.kind().as_str()), (413, "invalid"));
+    let mut many = world.request("GET", "/api/v1/sessions");
+    for at in 0..1000 {
+        many = many.header(&format!("x-{at}"), "1");
+    }
+    assert_eq!(many.send(world.address).status, 431);
+    let host = format!("host: {}\r\n", world.address);
+    for nonsense in [
+        "GARBAGE\r\n\r\n".to_owned(),
+        format!("GET /health HTTP/9.9\r\n{host}\r\n"),
+        format!(
+            "POST /login HTTP/1.1\r\n{host}transfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\nzz\r\n"
+        ),
+        format!("POST /login HTTP/1.1\r\n{host}content-length: 5\r\ncontent-length: 6\r\n\r\nhello"),
+    ] {
+        if let Some(response) = raw(world.address, nonsense.as_bytes()) {
+            assert!((400..500).contains(&response.status), "{nonsense:?}: {}", response.status);
+        }
+    }
+    assert_eq!(Request::new("GET", "/health").send(world.address).status, 200);
+}
+
+#[test]
+fn k5_a_head_that_does_not_come_in_is_not_waited_for() {
+    let world = World::with(crate::world::TWO_WORDS, Limits { head: Duration::from_millis(200), ..Limits::default() });
+    let mut slow = connect(world.address);
+    slow.write_all(b"GET /health HTTP/1.1\r\nhost: ").unwrap();
+    let mut rest = Vec::new();
+    // Closed, perhaps with a word about it, long before we lose patience.
+    slow.read_to_end(&mut rest).unwrap();
+    assert!(!String::from_utf8_lossy(&rest).contains(" 200 "));
+}
+
+#[test]
+fn a_connection_that_must_wait_is_answered_when_another_ends() {
+    let world = World::with(crate::world::TWO_WORDS, Limits { connections: 2, ..Limits::default() });
+    let session = world.session();
+    let held: Vec<_> = (0..2)
+        .map(|_| world.request("GET", &format!("/api/v1/sessions/{session}/events")).events(world.address))
+        .collect();
+    let address = world.address;
+    let waiting = std::thread::spawn(move || Request::new("GET", "/health").send(address).status);
+    drop(held);
+    assert_eq!(waiting.join().unwrap(), 200);
+}
+
+#[test]
+fn k2_a_reader_that_does_not_read_is_dropped_and_goes_on_where_it_was() {
+    let world = World::with(crate::world::TWO_WORDS, Limits { events: 16, ..Limits::default() });
+    let session = world.session();
+    let request = world.request("GET", &format!("/api/v1/sessions/{session}/events"));
+    let stalled = request.header("last-event-id", "0").events(world.address);
+    // Fills every buffer between the server and the reader, and then its queue.
+    let texts: Vec<String> = (0..1000).map(|at| at.to_string()).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut last = 0;
+    for _ in 0..60 {
+        last = *world.append(&session, &texts).last().unwrap();
+    }
+    let mut seen = Vec::new();
+    let mut was_dropped = false;
+    for event in stalled {
+        match event.name.as_str() {
+            "entry.appended" => seen.push(event.data["seq"].as_u64().unwrap()),
+            "dropped" => was_dropped = true,
+            _ => {}
+        }
+        if seen.last() == Some(&last) {
+            break;
+        }
+    }
+    assert!(seen.windows(2).all(|two| two[1] == two[0] + 1));
+    let got = *seen.last().unwrap();
+    assert!(was_dropped || got == last, "neither dropped nor complete at {got} of {last}");
+    if got < last {
+        let request = world.request("GET", &format!("/api/v1/sessions/{session}/events"));
+        let again = request.header("last-event-id", &got.to_string()).events(world.address);
+        let rest = again.filter(|event| event.name == "entry.appended").take((last - got) as usize);
+        let rest: Vec<u64> = rest.map(|event| event.data["seq"].as_u64().unwrap()).collect();
+        assert_eq!(rest, (got + 1..=last).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn k6_a_stream_with_nothing_to_say_shows_that_it_is_there() {
+    let limits = Limits { heartbeat: Duration::from_millis(50), ..Limits::default() };
+    let world = World::with(crate::world::TWO_WORDS, limits);
+    let session = world.session();
+    let events = world.request("GET", &format!("/api/v1/sessions/{session}/events")).events(world.address);
+    let beats = events.skip(1).take(3).filter(|event| event.name == "heartbeat").count();
+    assert_eq!(beats, 3);
+    assert!(PATIENCE > limits.heartbeat);
+    let metrics = world.get("/metrics");
+    let text = String::from_utf8(metrics.body).unwrap();
+    assert!(text.contains("ramus_http_answers_total{class=\"2xx\"}"), "{text}");
+}

@@ -1,0 +1,16 @@
+//! The server as its clients see it: over real sockets, on a home in a temporary directory.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
+
+mod api;
+mod audit;
+mod document;
+mod events;
+mod fuzz;
+mod http;
+mod life;
+mod limits;
+mod load;
+mod owners;
+mod roles;
+mod runs;
+mod world;

@@ -1,0 +1,223 @@
+//! A server over a home in a temporary directory, with a model that follows a script.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use ramus_catalogue::History;
+use ramus_engine::run::{Asker, Inbox, Run};
+use ramus_engine::settings::Settings;
+use ramus_engine::{Engine, Retention, Session};
+use ramus_model::permission::Permissions;
+use ramus_model::usage::{ModelName, Prices};
+use ramus_provider::{Resolved, Scripted};
+use ramus_redact::Redactor;
+use ramus_server::{
+    Access, Address, ApiError, Config, Equipped, Home, Limits, Line, Log, Order, Role, Server, Stop, Token, Workshop,
+};
+use ramus_store::{JsonlStore, Layout};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::{Handle, Runtime};
+
+use crate::http::{Request, Response};
+
+/// A server, and a home that outlives it.
+pub(crate) struct World {
+    pub(crate) home: TempDir,
+    pub(crate) token: String,
+    pub(crate) other: String,
+    /// May only look at what the user of the home has.
+    pub(crate) viewer: String,
+    /// May have turns run there.
+    pub(crate) prompter: String,
+    pub(crate) address: SocketAddr,
+    pub(crate) lines: Arc<Mutex<Vec<String>>>,
+    stop: Stop,
+    runtime: Option<Runtime>,
+    task: Option<tokio::task::JoinHandle<()>>,
+    script: String,
+    limits: Limits,
+}
+
+/// Follows a script in every turn.
+struct Bench {
+    engine: Engine,
+    script: String,
+}
+
+impl Workshop for Bench {
+    fn equip(
+        &self,
+        session: &mut Session,
+        order: &Order,
+        asker: Option<Arc<dyn Asker>>,
+        _: &Inbox,
+        _: &Handle,
+    ) -> Result<Equipped, ApiError> {
+        let script = Scripted::new(&self.script, "a test").map_err(|error| ApiError::usage(error.to_string()))?;
+        let model = ModelName { provider: "scripted".into(), model: "script".into() };
+        let mut run = Run::new(Resolved { provider: Arc::new(script), model });
+        if order.model.as_deref() == Some("none/none") {
+            return Err(ApiError::usage("no model is chosen"));
+        }
+        run.permissions = Permissions::default();
+        run.snapshots = false;
+        let workspace = ramus_tools::Workspace::open(Path::new(session.cwd()), &[])
+            .map_err(|error| ApiError::invalid(error.to_string()))?;
+        let tools = ramus_tools::tools(&Arc::new(workspace), ramus_tools::tool::bash::Settings::default());
+        run.tools = tools.into_iter().map(Arc::from).collect();
+        if let Some(asker) = asker {
+            run.asker = asker;
+        }
+        Ok(Equipped { engine: self.engine.clone(), run, titles: false, kept: Box::new(()) })
+    }
+
+    fn redactor(&self) -> Redactor {
+        Redactor::new()
+    }
+
+    fn retention(&self) -> Result<Retention, ApiError> {
+        Ok(Retention::of(&Settings::defaults()?)?)
+    }
+
+    fn settings(&self, _: &str) -> Result<Settings, ApiError> {
+        Ok(Settings::defaults()?)
+    }
+}
+
+/// An answer of two words.
+pub(crate) const TWO_WORDS: &str = "answers = [{ steps = [{ text = [\"two \", \"words\"] }] }]";
+
+pub(crate) fn engine(home: &Path) -> Engine {
+    let store = JsonlStore::new(home, Layout::Pi);
+    Engine::new(Arc::new(store), "server")
+        .with_catalogue(home)
+        .with_history(Arc::new(History::at(home)))
+        .with_approvals(home)
+        .with_snapshots(home)
+        .with_shares(home)
+}
+
+impl World {
+    pub(crate) fn start() -> Self {
+        Self::with(TWO_WORDS, Limits::default())
+    }
+
+    pub(crate) fn with(script: &str, limits: Limits) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let (token, other) = (Token::random().reveal().to_owned(), Token::random().reveal().to_owned());
+        let lines = Arc::default();
+        let mut world = Self {
+            home,
+            token,
+            other,
+            viewer: Token::random().reveal().to_owned(),
+            prompter: Token::random().reveal().to_owned(),
+            address: SocketAddr::from(([127, 0, 0, 1], 0)),
+            lines,
+            stop: Stop::default(),
+            runtime: None,
+            task: None,
+            script: script.into(),
+            limits,
+        };
+        world.serve();
+        world
+    }
+
+    fn serve(&mut self) {
+        let engine = engine(self.home.path());
+        let (ours, theirs) = (Token::new(&*self.token).unwrap(), Token::new(&*self.other).unwrap());
+        let (viewer, prompter) = (Token::new(&*self.viewer).unwrap(), Token::new(&*self.prompter).unwrap());
+        let lines = Arc::clone(&self.lines);
+        let home = Home {
+            engine: engine.clone(),
+            durability: ramus_engine::Durability::Full,
+            prices: Prices::default(),
+            directory: self.home.path().display().to_string(),
+            access: Access::new("default", &ours)
+                .with("bob", &theirs, Role::Admin)
+                .with("default", &viewer, Role::View)
+                .with("default", &prompter, Role::Prompt),
+            workshop: Arc::new(Bench { engine, script: self.script.clone() }),
+            log: Log::new(move |line: &Line| lines.lock().unwrap().push(line.to_json().to_string())),
+        };
+        let config = Config { limits: self.limits, log_requests: true, ..Config::default() };
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let server = runtime.block_on(Server::bind(config, home)).unwrap();
+        let Address::Tcp(address) = server.address() else { panic!("not an address") };
+        self.address = *address;
+        self.stop = server.stopper();
+        self.task = Some(runtime.spawn(server.run()));
+        self.runtime = Some(runtime);
+    }
+
+    /// Ends the server and starts another one on the same home.
+    pub(crate) fn restart(&mut self) {
+        self.end();
+        self.serve();
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.stop.stop();
+        if let (Some(runtime), Some(task)) = (&self.runtime, self.task.take()) {
+            runtime.block_on(async { tokio::time::timeout(crate::http::PATIENCE, task).await.unwrap().unwrap() });
+        }
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+
+    pub(crate) fn request(&self, method: &str, target: &str) -> Request {
+        Request::new(method, target).header("authorization", &format!("Bearer {}", self.token))
+    }
+
+    pub(crate) fn as_bob(&self, method: &str, target: &str) -> Request {
+        Request::new(method, target).header("authorization", &format!("Bearer {}", self.other))
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Response {
+        self.request("GET", target).send(self.address)
+    }
+
+    pub(crate) fn post(&self, target: &str, body: &Value) -> Response {
+        self.request("POST", target).json(body).send(self.address)
+    }
+
+    /// Asks for something that must work.
+    pub(crate) fn read(&self, target: &str) -> Value {
+        let response = self.get(target);
+        assert_eq!(response.status, 200, "{target}: {}", String::from_utf8_lossy(&response.body));
+        response.json()
+    }
+
+    /// Makes a session and returns its id.
+    pub(crate) fn session(&self) -> String {
+        let made = self.post("/api/v1/sessions", &json!({"title": "a session"}));
+        assert_eq!(made.status, 201, "{}", String::from_utf8_lossy(&made.body));
+        made.json()["session"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Appends messages to a session and returns their positions.
+    pub(crate) fn append(&self, session: &str, texts: &[&str]) -> Vec<u64> {
+        let entries: Vec<Value> = texts.iter().map(|text| message(text)).collect();
+        let answer = self.post(&format!("/api/v1/sessions/{session}/entries"), &json!({"entries": entries}));
+        assert_eq!(answer.status, 201, "{}", String::from_utf8_lossy(&answer.body));
+        answer.json()["entries"].as_array().unwrap().iter().map(|entry| entry["seq"].as_u64().unwrap()).collect()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.stop();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// A message of a person.
+pub(crate) fn message(text: &str) -> Value {
+    json!({"type": "message", "message": {"role": "user", "content": text}})
+}

@@ -1,0 +1,184 @@
+//! `serve`: answers over HTTP until it is stopped.
+
+mod token;
+mod workshop;
+
+use std::io::{self, Write as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+use ramus_model::time;
+use ramus_server::{Address, Config, Home, Line, Listen, Log, ServeError, Server};
+use serde_json::json;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::failure::{Exit, Refusal};
+use crate::invocation::Invocation;
+use crate::render::{Text, json as shape, style};
+use token::{Keys, Origin};
+use workshop::Bench;
+
+/// Where the server listens when nobody says.
+const PORT: u16 = 7347;
+
+const EXAMPLES: &str = "\
+The server answers under /api/v1 with what the commands print with --json; GET /openapi.json describes it. It listens to \
+this machine only, unless --expose is given. Every request needs the token: `Authorization: Bearer TOKEN`. The token is \
+RAMUS_TOKEN, the first line of --token-file, or one that is made at the first start and kept in the home. Further lines of \
+--token-file, `OWNER TOKEN [ROLE]`, let others in, for the sessions of that owner and no others. Whose role is view may look, \
+prompt have turns run too, approve answer what they ask and change files too, admin do everything.
+
+When the server is ready it prints one line on stdout. Ctrl-C or SIGTERM ends it: streams end, turns are cancelled, and \
+everything that was acknowledged stays.
+
+Examples:
+  ramus serve
+  ramus serve --port 0 --json
+  ramus serve --socket /run/user/1000/ramus.sock
+  curl -H \"Authorization: Bearer $RAMUS_TOKEN\" http://127.0.0.1:7347/api/v1/sessions";
+
+/// Answer over HTTP
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Serve {
+    /// The port; 0 for any that is free
+    #[arg(long, value_name = "N", default_value_t = PORT)]
+    port: u16,
+    /// The address to listen to
+    #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    host: IpAddr,
+    /// Listen to a socket in the file system instead
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["port", "host", "expose"])]
+    socket: Option<PathBuf>,
+    /// Listen also where other machines can reach it; nothing is encrypted
+    #[arg(long)]
+    expose: bool,
+    /// Answer under this name too; may be given several times
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// Read the token from this file
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Print the login URL, also when the token is not new
+    #[arg(long)]
+    login: bool,
+    /// Write a line about every request to stderr
+    #[arg(long)]
+    log_requests: bool,
+    /// Let a script answer in the place of models
+    #[arg(long, value_name = "FILE", hide = true)]
+    script: Option<PathBuf>,
+}
+
+impl Serve {
+    pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let owner = invocation.home.settings().get("owner")?.0.to_owned();
+        let keys = Keys::find(&invocation.home, self.token_file.as_deref(), owner)?;
+        let home = Home {
+            durability: invocation.home.durability()?,
+            prices: invocation.prices()?,
+            directory: invocation.cwd.clone(),
+            access: keys.access(),
+            workshop: Arc::new(Bench::new(invocation, self.script.clone())),
+            log: Log::new(write_log),
+            engine: invocation.engine.clone(),
+        };
+        let runtime =
+            Builder::new_multi_thread().enable_all().build().context("cannot start what the server runs on")?;
+        let served = runtime.block_on(async {
+            let server = Server::bind(self.config(), home).await.map_err(refused)?;
+            self.tell(invocation, server.address(), &keys)?;
+            let stop = server.stopper();
+            let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+            tokio::spawn(async move {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+                stop.stop();
+            });
+            server.run().await;
+            anyhow::Ok(())
+        });
+        // What still runs was told to stop; nobody waits for it any longer.
+        runtime.shutdown_background();
+        served?;
+        Ok(Exit::Done)
+    }
+
+    fn config(&self) -> Config {
+        let listen = match &self.socket {
+            Some(path) => Listen::Unix(path.clone()),
+            None => Listen::Tcp(SocketAddr::new(self.host, self.port)),
+        };
+        Config {
+            listen,
+            hosts: self.allow_host.clone(),
+            exposed: self.expose,
+            log_requests: self.log_requests,
+            ..Config::default()
+        }
+    }
+
+    /// Says that the server is ready, and how to come in when that is new.
+    fn tell(&self, invocation: &mut Invocation<'_>, address: &Address, keys: &Keys) -> anyhow::Result<()> {
+        let screen = &mut invocation.screen;
+        let is_new = matches!(keys.origin(), Origin::New(_));
+        let login = match address {
+            Address::Tcp(_) if is_new || self.login => Some(format!("{address}/login#token={}", keys.token().reveal())),
+            _ => None,
+        };
+        if screen.wants_json() {
+            let kept = match keys.origin() {
+                Origin::Environment => None,
+                Origin::New(path) | Origin::Kept(path) => Some(path),
+            };
+            let ready = json!({"type": "ready", "address": address.to_string(), "token_file": kept, "login": login});
+            screen.json(shape::members(ready))?;
+            screen.flush()?;
+            return Ok(());
+        }
+        let mut text = Text::new();
+        text.plain("listening on ").styled(style::BOLD, &address.to_string()).end();
+        screen.text(&text)?;
+        screen.flush()?;
+        if let Some(login) = login {
+            let mut text = Text::new();
+            text.plain("log in with a browser: ").plain(&login).end();
+            screen.note(&text)?;
+        }
+        if let Origin::New(path) | Origin::Kept(path) = keys.origin() {
+            let mut text = Text::new();
+            text.styled(style::DIM, &format!("the token is kept in {}", path.display())).end();
+            screen.note(&text)?;
+        }
+        screen.flush()?;
+        Ok(())
+    }
+}
+
+fn refused(error: ServeError) -> anyhow::Error {
+    match error {
+        ServeError::Exposed(_) => Refusal::usage(error.to_string())
+            .hint(
+                "--expose allows it; whoever sees the traffic sees the token, so put something that encrypts in front",
+            )
+            .into(),
+        error @ ServeError::Listen { .. } => anyhow::Error::new(error),
+    }
+}
+
+/// Writes a line about the server. When stderr is gone there is nobody to tell.
+fn write_log(line: &Line) {
+    let mut object = line.to_json();
+    if let Some(members) = object.as_object_mut() {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+        members.insert("time".into(), time::format(now).into());
+    }
+    let _ = writeln!(io::stderr().lock(), "{object}");
+}

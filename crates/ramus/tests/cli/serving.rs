@@ -1,0 +1,213 @@
+//! `serve`: the program that listens, from its first line to its end.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use ramus_testkit::browser::Browser;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// A server that runs.
+struct Serving {
+    child: Child,
+    address: String,
+    token_file: Option<String>,
+    login: Option<String>,
+}
+
+impl Serving {
+    fn start(world: &World, more: &[&str]) -> Self {
+        let mut command = world.command(&[&["serve", "--port", "0", "--json"], more].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&ready["schema_version"], &ready["type"]), (&1.into(), &"ready".into()));
+        let address = ready["address"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        let text = |name: &str| ready[name].as_str().map(str::to_owned);
+        Self { child, address, token_file: text("token_file"), login: text("login") }
+    }
+
+    /// Asks, and returns the status and the answer.
+    fn ask(&self, token: Option<&str>, target: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let token = token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();
+        let head = format!("GET {target} HTTP/1.1\r\nhost: {}\r\n{token}connection: close\r\n\r\n", self.address);
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+    }
+
+    /// Ends it as a service manager does, and returns its exit code and what it said.
+    fn end(mut self) -> (i32, String) {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code().unwrap(), said)
+    }
+}
+
+#[test]
+fn it_makes_a_token_that_only_the_user_can_read_and_prints_it_once() {
+    let world = World::new();
+    let session = world.session();
+    world.say(&session, "user", "hello");
+    let first = Serving::start(&world, &[]);
+    let file = first.token_file.clone().unwrap();
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let token = std::fs::read_to_string(&file).unwrap().trim().to_owned();
+    assert_eq!(first.ask(None, "/health").0, 200);
+    assert_eq!(first.ask(None, "/api/v1/sessions").0, 401);
+    let (status, listed) = first.ask(Some(&token), "/api/v1/sessions?drafts=true");
+    assert_eq!(status, 200);
+    // The same as the command prints.
+    let (listed, printed): (Value, Value) = (
+        serde_json::from_str(&listed).unwrap(),
+        serde_json::from_str(&world.ok(&["list", "--all", "--drafts", "--json"])).unwrap(),
+    );
+    assert_eq!(listed, printed);
+    assert_eq!(first.login, Some(format!("http://{}/login#token={token}", first.address)));
+    let (code, said) = first.end();
+    assert_eq!((code, said.as_str()), (0, ""));
+
+    let second = Serving::start(&world, &[]);
+    assert_eq!(second.ask(Some(&token), "/api/v1/sessions").0, 200);
+    assert_eq!(second.login, None);
+    assert_eq!(second.end(), (0, String::new()));
+}
+
+#[test]
+fn a_token_of_the_environment_is_used_and_not_kept() {
+    let world = World::new().with("RAMUS_TOKEN", "0123456789abcdef0123");
+    let serving = Serving::start(&world, &[]);
+    assert_eq!(serving.token_file, None);
+    assert_eq!(serving.ask(Some("0123456789abcdef0123"), "/api/v1/sessions").0, 200);
+    let (code, said) = serving.end();
+    assert_eq!(code, 0);
+    assert!(!said.contains("0123456789abcdef0123"), "{said}");
+}
+
+#[test]
+fn l8_it_listens_elsewhere_only_when_told_and_with_a_token_worth_the_name() {
+    let world = World::new();
+    let exposed = world.run(&["serve", "--host", "0.0.0.0", "--port", "0"]);
+    assert_eq!(exposed.code, 2, "{}", exposed.stderr);
+    assert!(exposed.stderr.contains("--expose"), "{}", exposed.stderr);
+    let short = World::new().with("RAMUS_TOKEN", "short").run(&["serve", "--port", "0"]);
+    assert_eq!(short.code, 2, "{}", short.stderr);
+    let open = world.file("tokens", "0123456789abcdef0123\n");
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let readable = world.run(&["serve", "--port", "0", "--token-file", &open]);
+    assert_eq!(readable.code, 2, "{}", readable.stderr);
+}
+
+/// What a page from elsewhere tries, each in its own way; it tells what it could read.
+const DRIVE_BY: &str = r#"
+(async () => {
+  const base = "http://ADDRESS", session = base + "/api/v1/sessions/SESSION";
+  const planted = JSON.stringify({ entries: [{ type: "message", message: { role: "user", content: "planted" } }] });
+  const read = {};
+  const attempt = async (name, act) => {
+    const late = new Promise((resolve) => setTimeout(() => resolve("late"), 30000));
+    try { read[name] = await Promise.race([act(), late]); } catch (error) { read[name] = "refused"; }
+  };
+  const ask = async (url, how) => {
+    const answer = await fetch(url, how);
+    return answer.type === "opaque" ? "opaque" : answer.status + " " + (await answer.text());
+  };
+  const element = (name, set) => new Promise((resolve) => {
+    const made = document.createElement(name);
+    made.onload = () => resolve("loaded");
+    made.onerror = () => resolve("refused");
+    set(made);
+    document.body.append(made);
+  });
+  for (const credentials of ["omit", "include"]) {
+    await attempt("get " + credentials, () => ask(base + "/api/v1/sessions", { credentials }));
+    await attempt("blind " + credentials, () => ask(base + "/api/v1/sessions", { mode: "no-cors", credentials }));
+    await attempt("post text " + credentials, () =>
+      ask(session + "/entries", { method: "POST", mode: "no-cors", credentials, body: planted }));
+    await attempt("post json " + credentials, () => ask(session + "/entries", {
+      method: "POST", credentials, headers: { "content-type": "application/json" }, body: planted }));
+    await attempt("delete " + credentials, () => ask(session, { method: "DELETE", credentials }));
+  }
+  await attempt("beacon", async () => {
+    navigator.sendBeacon(session + "/entries", new Blob([planted], { type: "text/plain" }));
+    return "sent";
+  });
+  await attempt("form", async () => {
+    const frame = document.createElement("iframe"); frame.name = "there"; document.body.append(frame);
+    const form = document.createElement("form");
+    Object.assign(form, { method: "POST", enctype: "text/plain", action: session + "/entries", target: "there" });
+    const field = document.createElement("input");
+    field.name = planted.slice(0, -1) + ',"x":"'; field.value = '"}';
+    form.append(field); document.body.append(form); form.submit();
+    return "sent";
+  });
+  await attempt("script", () => element("script", (made) => { made.src = base + "/openapi.json"; }));
+  await attempt("image", () => element("img", (made) => { made.src = session + "/export"; }));
+  await attempt("style", () => element("link", (made) => { made.rel = "stylesheet"; made.href = session; }));
+  await attempt("frame", async () => {
+    await element("iframe", (made) => { made.id = "f"; made.src = base + "/api/v1/sessions"; });
+    return document.getElementById("f").contentDocument ? "readable" : "closed";
+  });
+  await attempt("events", () => new Promise((resolve) => {
+    const source = new EventSource(session + "/events", { withCredentials: true });
+    source.onmessage = source.onopen = () => resolve("open");
+    source.onerror = () => { source.close(); resolve("refused"); };
+  }));
+  await attempt("socket", () => new Promise((resolve) => {
+    const socket = new WebSocket("ws://ADDRESS/api/v1/events");
+    socket.onopen = () => resolve("open");
+    socket.onerror = () => resolve("refused");
+  }));
+  await attempt("health", () => ask(base + "/health"));
+  return read;
+})()
+"#;
+
+#[test]
+fn l6_a_page_from_elsewhere_reads_nothing_and_does_nothing() {
+    let Some(mut browser) = Browser::start().unwrap() else {
+        eprintln!("skipped: there is no chromium on this machine");
+        return;
+    };
+    let world = World::new();
+    let session = world.session();
+    world.say(&session, "user", "canary");
+    let serving = Serving::start(&world, &["--login"]);
+    browser.go_online().unwrap();
+    // The user is logged in with this very browser.
+    browser.visit(serving.login.as_deref().unwrap()).unwrap();
+    let ours = r#"(async () => {
+        while (!document.getElementById("told").textContent.includes("logged in")) {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+        return (await fetch("/api/v1/sessions?drafts=true")).status;
+    })()"#;
+    assert_eq!(browser.evaluate(ours).unwrap(), 200);
+    let before = world.ok(&["show", &session, "--json"]);
+    let page = world.file("elsewhere.html", "<!doctype html><title>elsewhere</title><body></body>");
+    browser.open(std::path::Path::new(&page), "").unwrap();
+    let script = DRIVE_BY.replace("ADDRESS", &serving.address).replace("SESSION", &session);
+    let read = browser.evaluate(&script).unwrap();
+    let expected = json!({
+        "get omit": "refused", "get include": "refused", "blind omit": "refused", "blind include": "refused",
+        "post text omit": "refused", "post text include": "refused", "post json omit": "refused",
+        "post json include": "refused", "delete omit": "refused", "delete include": "refused", "beacon": "sent",
+        "form": "sent", "script": "refused", "image": "refused", "style": "refused", "frame": "closed",
+        "events": "refused", "socket": "refused", "health": "refused",
+    });
+    assert_eq!(read, expected);
+    assert!(!read.to_string().contains("canary"));
+    assert_eq!(world.ok(&["show", &session, "--json"]), before);
+    assert_eq!(serving.end().0, 0);
+}
