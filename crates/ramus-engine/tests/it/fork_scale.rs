@@ -8,9 +8,12 @@ use serde_json::json;
 
 use crate::homes::jsonl;
 
-const ENTRIES: usize = 1000;
-const FORKS: usize = 1000;
-const MB: u64 = 1_000_000;
+/// How many bytes an entry has, about.
+const ENTRY: u64 = 105_000;
+/// How many bytes a fork may add.
+const FORK: u64 = 5_000;
+/// What names the forks in what is left of the origin.
+const SLACK: u64 = 1_000_000;
 
 /// How many bytes the files below a directory have.
 fn bytes_below(directory: &Path) -> u64 {
@@ -23,7 +26,18 @@ fn bytes_below(directory: &Path) -> u64 {
 }
 
 #[test]
+fn many_forks_of_a_large_session_share_it_and_outlive_it() {
+    forks(100, 100);
+}
+
+/// A hundred megabytes, and five more at most.
+#[test]
+#[ignore = "takes minutes; `cargo nextest run --workspace --run-ignored only -E 'test(/a_thousand_forks/)'`"]
 fn a_thousand_forks_of_a_large_session_share_it_and_outlive_it() {
+    forks(1000, 1000);
+}
+
+fn forks(entries: usize, count: usize) {
     let home = jsonl();
     let root = home.directory.path().join("home");
     let mut origin = home.session();
@@ -32,27 +46,27 @@ fn a_thousand_forks_of_a_large_session_share_it_and_outlive_it() {
         let message = json!({"role": "user", "content": format!("{number} {text}")});
         Draft::new(Body::new("message", [("message", message)]))
     };
-    for start in (0..ENTRIES).step_by(100) {
+    for start in (0..entries).step_by(100) {
         let drafts: Vec<Draft> = (start..start + 100).map(message).collect();
         home.engine.append(&mut origin, &drafts, &Cursor::Leaf).unwrap();
     }
     home.engine.say(&mut origin, Say::assistant("done")).unwrap();
     let before = bytes_below(&root);
-    assert!(before > 100 * MB, "{before}");
-    let forks: Vec<_> = (0..FORKS)
+    assert!(before > ENTRY * entries as u64, "{before}");
+    let forks: Vec<_> = (0..count)
         .map(|number| {
-            let entry = Seq::new(u32::try_from(number % ENTRIES + 1).unwrap()).unwrap();
+            let entry = Seq::new(u32::try_from(number % entries + 1).unwrap()).unwrap();
             home.engine.fork(&origin, entry, &ForkOptions::default()).unwrap()
         })
         .collect();
     let added = bytes_below(&root) - before;
-    assert!(added < 5 * MB, "{added} bytes for {FORKS} forks");
+    assert!(added < FORK * count as u64, "{added} bytes for {count} forks");
 
     let deleted = home.engine.delete(&origin, Children::Orphan, false).unwrap();
-    assert_eq!(deleted.kept[0].forks.len(), FORKS);
+    assert_eq!(deleted.kept[0].forks.len(), count);
     let left = bytes_below(&root);
-    assert!(left < before + added + MB, "{left}: one copy of what is shared, and no more");
-    for (number, fork) in forks.iter().enumerate().step_by(25).chain([(FORKS - 1, &forks[FORKS - 1])]) {
+    assert!(left < before + added + SLACK, "{left}: one copy of what is shared, and no more");
+    for (number, fork) in forks.iter().enumerate().step_by(25).chain([(count - 1, &forks[count - 1])]) {
         let fork = home.engine.open(fork.id.as_str(), "/proj").unwrap();
         assert_eq!(fork.log().findings().len(), 0, "{number}");
         let leaf = fork.log().leaf().unwrap();
