@@ -171,7 +171,7 @@ fn h4_a_copy_elsewhere_is_the_same_session_and_another_one_is_not() {
     assert_eq!(machine.import().unchanged, 2);
     assert_eq!(machine.logs(), settled);
     // Something else under the same id is a session of its own.
-    let other = vec![asked("x1-0000", None, "Something else."), answered("a1-0000", "x1-0000", "Quite.")];
+    let other = [asked("x1-0000", None, "Something else."), answered("a1-0000", "x1-0000", "Quite.")];
     std::fs::write(&moved, other.join("\n") + "\n").unwrap();
     age(&moved);
     let done = machine.import();
