@@ -204,6 +204,9 @@ pub trait FileHandle: Send {
     /// Makes the content durable.
     fn sync(&mut self) -> io::Result<()>;
 
+    /// Has the system begin to write the content out, so that there is less to wait for later. Nothing is promised.
+    fn begin_sync(&self) {}
+
     /// Makes everything durable that was written to this file system since the file was opened, and says whether that failed
     /// for anything. Where that cannot be told, it is [`io::ErrorKind::Unsupported`].
     fn sync_file_system(&mut self) -> io::Result<()> {

@@ -114,6 +114,11 @@ impl<'e> Growing<'e> {
         })
     }
 
+    /// Returns what the source may do to the session.
+    pub(super) fn standing(&self) -> Standing {
+        self.standing
+    }
+
     /// Takes the next entry of the source, as it would be stored.
     pub(super) fn entry(&mut self, entry: &Entry, line: &[u8], blobs: &[Blob]) -> Result<(), EngineError> {
         self.tally.entries += 1;

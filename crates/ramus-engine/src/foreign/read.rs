@@ -11,7 +11,7 @@ use ramus_store::StoreError;
 use super::source::{FileSource, Located};
 use super::take::{Again, Failed, Message, Outcome, Passes, Presence, Projects, Taking};
 use crate::engine::Engine;
-use crate::error::EngineError;
+use crate::error::{EngineError, ErrorKind};
 
 /// How much of a file is looked at to tell what it is.
 const FRONT: u64 = 1 << 16;
@@ -114,10 +114,17 @@ fn sorted(error: Error) -> Failed {
         Ok(Again::Coming) => Failed::Again,
         Ok(Again::Ended) => Failed::Ended,
         Err(error) => match error.downcast::<EngineError>() {
-            Ok(error) => Failed::Home(*error),
+            Ok(error) if concerns_all(&error) => Failed::Home(*error),
+            Ok(error) => Failed::Reason(error.to_string()),
             Err(error) => Failed::Reason(error.to_string()),
         },
     }
+}
+
+/// Says whether an error of the home would meet every other source too, or is over when the source is read again.
+fn concerns_all(error: &EngineError) -> bool {
+    use ErrorKind::{Busy, Conflict, Degraded, Denied, Full, Io};
+    matches!(error.kind(), Busy | Conflict | Degraded | Denied | Full | Io)
 }
 
 fn told(error: &Error) -> String {

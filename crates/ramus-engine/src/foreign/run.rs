@@ -84,8 +84,8 @@ impl<'e> Import<'e> {
             let before = self.done.imported.len();
             self.round(&due, tell)?;
             let again = std::mem::take(&mut self.again);
-            if self.done.imported.len() == before || self.options.dry_run {
-                // Nothing came that they could have waited for.
+            if again.len() == due.len() && self.done.imported.len() == before {
+                // Nothing came that they could have waited for: in a dry run nothing does.
                 self.done.unchanged += again.len();
                 break;
             }

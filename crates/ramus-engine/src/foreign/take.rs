@@ -2,6 +2,7 @@
 //! here already are compared and grow in place.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, PoisonError};
 
@@ -230,6 +231,7 @@ impl<'e> Taking<'e> {
                 self.send(Message::Complete(summary))
             }
             Some(Current::Here(id, growing)) => {
+                let is_copy = growing.standing() == Standing::Copy;
                 let grown = growing.finish().map_err(refused)?;
                 let verdict = self.passes.verdicts.get(&id).copied();
                 if verdict == Some(Verdict::Open) {
@@ -237,7 +239,6 @@ impl<'e> Taking<'e> {
                     self.passes.verdicts.insert(id, verdict);
                     return Ok(());
                 }
-                let is_copy = verdict == Some(Verdict::Copy);
                 let changed = if is_copy { 0 } else { grown.tally.changed };
                 let change = if grown.tally.added + changed > 0 { Change::Grown } else { Change::None };
                 let summary = Summary {
@@ -295,6 +296,8 @@ impl<'e> Taking<'e> {
         };
         let standing = match self.passes.verdicts.get(id) {
             Some(Verdict::Other) => return self.begin_other(start, id),
+            // A file that was moved, renamed or compressed is still what the session follows.
+            Some(Verdict::Copy) if self.is_orphan(&location).map_err(refused)? => Standing::Own,
             Some(Verdict::Copy) => Standing::Copy,
             None if self.is_own(&location).map_err(refused)? => Standing::Own,
             Some(Verdict::Open) | None => {
@@ -338,6 +341,14 @@ impl<'e> Taking<'e> {
         let header = header_of(self.engine.store.as_ref(), location)?;
         let from = header.and_then(|header| header.ramus.imported_from);
         Ok(from.is_some_and(|from| from.agent == self.agent && from.file == self.file))
+    }
+
+    /// Says whether the file that a session was read from is gone.
+    fn is_orphan(&self, location: &Location) -> Result<bool, EngineError> {
+        let header = header_of(self.engine.store.as_ref(), location)?;
+        let from = header.and_then(|header| header.ramus.imported_from).filter(|from| from.agent == self.agent);
+        let is_gone = |file: &str| matches!(std::fs::symlink_metadata(file), Err(error) if error.kind() == io::ErrorKind::NotFound);
+        Ok(from.is_some_and(|from| is_gone(&from.file)))
     }
 
     fn header(&self, start: &Start, id: SessionId) -> Header {

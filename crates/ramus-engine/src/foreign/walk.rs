@@ -50,3 +50,36 @@ pub(crate) fn walk(ground: &Ground, from: &str, bounds: Bounds, take: &mut dyn F
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(ground: &Ground, bounds: Bounds) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        walk(ground, "", bounds, &mut |file| found.push(file.name.clone()))?;
+        Ok(found)
+    }
+
+    #[test]
+    fn a_walk_has_bounds_and_follows_no_link() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::create_dir_all(path("a/b/c")).unwrap();
+        for name in ["1", "a/2", "a/b/3", "a/b/c/4"] {
+            std::fs::write(path(name), "").unwrap();
+        }
+        std::os::unix::fs::symlink(directory.path(), path("a/loop")).unwrap();
+        std::os::unix::fs::symlink("/", path("a/out")).unwrap();
+        let ground = Ground::open(directory.path()).unwrap();
+        let all = ["1", "a/2", "a/loop", "a/out", "a/b/3", "a/b/c/4"];
+        assert_eq!(names(&ground, Bounds::default()).unwrap(), all);
+        assert_eq!(names(&ground, Bounds { depth: 1, ..Bounds::default() }).unwrap(), all[..4]);
+        let crowded = names(&ground, Bounds { names: 5, ..Bounds::default() }).unwrap_err();
+        assert!(crowded.to_string().contains("more than 5 files"), "{crowded}");
+        for name in ["a/loop/1", "a/out/etc", "../x", "/etc/passwd", "a/../1"] {
+            assert!(ground.file(name).is_err(), "{name}");
+        }
+        assert!(ground.file("a/none").unwrap().is_none());
+    }
+}

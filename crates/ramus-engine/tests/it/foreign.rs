@@ -159,13 +159,19 @@ fn h4_a_copy_elsewhere_is_the_same_session_and_another_one_is_not() {
     let done = machine.import();
     assert_eq!((done.imported.len(), done.grown.len()), (0, 1), "{done:?}");
     assert_eq!(path(&machine.session(CLAUDE)).len(), 3);
+    // It is still what the session follows.
+    longer[2] = asked("u2-0000", Some("a1-0000"), "And a leaf, or two?");
+    std::fs::write(&moved, longer.join("\n") + "\n").unwrap();
+    age(&moved);
+    assert_eq!(machine.import().grown[0].changed, 1);
+    assert_eq!(path(&machine.session(CLAUDE))[2], "And a leaf, or two?");
     // An older copy adds nothing and takes nothing away.
     let settled = machine.logs();
     machine.claude(CLAUDE, &conversation()[..1]);
     assert_eq!(machine.import().unchanged, 2);
     assert_eq!(machine.logs(), settled);
     // Something else under the same id is a session of its own.
-    let other = vec![asked("x1-0000", None, "Something else."), answered("a1-0000", "x1-0000", "Quite.")];
+    let other = [asked("x1-0000", None, "Something else."), answered("a1-0000", "x1-0000", "Quite.")];
     std::fs::write(&moved, other.join("\n") + "\n").unwrap();
     age(&moved);
     let done = machine.import();

@@ -321,6 +321,7 @@ impl Stage for JsonlStage<'_> {
             let _ = self.store.fs.remove(&staged);
             return Ok(());
         };
+        file.begin_sync();
         self.written.push((staged.clone(), file));
         if self.written.len() >= TOGETHER {
             self.confirm()?;
