@@ -1,5 +1,8 @@
 //! Reading: lines into entries.
 
+mod compaction;
+mod result;
+
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
@@ -275,50 +278,6 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// A summary that stands for what came before, with the line that announces it.
-    fn compaction(
-        &mut self,
-        boundary: Option<&Record<'_>>,
-        record: &Record<'_>,
-        object: &Object<'_>,
-        uuid: &str,
-    ) -> Result<(), Error> {
-        let announced = boundary.and_then(Record::object);
-        let content = object.field("message").and_then(|message| message.field("content"));
-        let between = self.emitter.take_run();
-        let id = announced.as_ref().and_then(|boundary| boundary.text("uuid")).unwrap_or(Cow::Borrowed(uuid));
-        let metadata = announced.as_ref().and_then(|boundary| boundary.field("compactMetadata")?.object());
-        let kept = metadata.as_ref().and_then(|metadata| metadata.field("preservedSegment")?.field("headUuid")?.text());
-        let kept = kept.and_then(|uuid| self.emitter.entry_of(&uuid));
-        let mut composer = Composer::new(&record.bytes);
-        match content.filter(|content| content.shape() == Shape::Text) {
-            Some(text) => composer.raw("summary", text),
-            None => composer.text("summary", &texts(content)),
-        }
-        // An entry that keeps from itself on keeps nothing that came before.
-        composer.text("firstKeptEntryId", kept.as_ref().map_or(&id, |kept| kept.as_str()));
-        let tokens = metadata.as_ref().and_then(|metadata| metadata.field("preTokens")?.unsigned());
-        composer.number("tokensBefore", tokens.unwrap_or_default());
-        let (members, holes) = composer.finish();
-        let records: Vec<_> =
-            boundary.map(Record::whole).into_iter().chain(between).chain([record.kept(holes)]).collect();
-        let first = announced.as_ref().unwrap_or(object);
-        let (parent, logical) = (first.text("parentUuid"), first.text("logicalParentUuid"));
-        let time = first.text("timestamp");
-        let new = New {
-            kind: "compaction",
-            id: &id,
-            parent: hang(logical.as_deref().or(parent.as_deref())),
-            timestamp: time.as_deref(),
-            members: &members,
-            records: &records,
-            inert: false,
-        };
-        let entry = self.emitter.entry(&new)?;
-        self.emitter.alias(uuid, &entry);
-        Ok(())
-    }
-
     fn user(
         &mut self,
         record: &Record<'_>,
@@ -349,77 +308,6 @@ impl<'s> Reader<'s> {
         }
         let kind = if injected { "custom_message" } else { "message" };
         self.give(kind, record, object, uuid, composer, false)
-    }
-
-    /// Results of tools: an entry for each, and one for what else the line says.
-    fn results(
-        &mut self,
-        record: &Record<'_>,
-        object: &Object<'_>,
-        uuid: &str,
-        content: Option<Raw<'_>>,
-        alone: bool,
-    ) -> Result<(), Error> {
-        let (parent, time) = (object.text("parentUuid"), object.text("timestamp"));
-        let is_result = |block: &Raw<'_>| block.field("type").and_then(Raw::text).as_deref() == Some("tool_result");
-        let (results, others): (Vec<_>, Vec<_>) = content.into_iter().flat_map(Raw::items).partition(is_result);
-        let calls: Vec<String> =
-            results.iter().filter_map(|block| Some(block.field("tool_use_id")?.text()?.into_owned())).collect();
-        let answer = parent.as_deref().and_then(|parent| self.emitter.entry_of(parent));
-        let before = self.results.take().filter(|before| Some(&before.answer) == answer.as_ref());
-        let before = before.filter(|before| !calls.iter().any(|call| before.calls.contains(call)));
-        let first = before.as_ref().map_or_else(|| hang(parent.as_deref()), |before| Hang::Entry(&before.last));
-        for (at, block) in results.iter().filter_map(|block| block.object()).enumerate() {
-            // The holes of a record lead to one entry, so a record that becomes several has none.
-            let mut composer = Composer::new(if alone { &record.bytes } else { &[] });
-            self.result(&mut composer, &block, object);
-            let (members, holes) = composer.finish();
-            let own = format!("{uuid}.r{}", at + 1);
-            let records = [record.kept(holes)];
-            let new = New {
-                kind: "message",
-                id: if at == 0 { uuid } else { &own },
-                parent: if at == 0 { first } else { Hang::Last },
-                timestamp: time.as_deref(),
-                members: &members,
-                records: if at == 0 { &records } else { &[] },
-                inert: false,
-            };
-            let entry = self.emitter.entry(&new)?;
-            self.emitter.point(uuid, &entry);
-        }
-        if let (Some(answer), Some(last)) = (answer, self.emitter.last().cloned()) {
-            let earlier = before.map(|before| before.calls).unwrap_or_default();
-            self.results = Some(Results { answer, last, calls: [earlier, calls].concat() });
-        }
-        if others.is_empty() {
-            return Ok(());
-        }
-        let mut composer = Composer::new(&[]);
-        composer.object("message", |message| {
-            message.text("role", "user");
-            message.array("content", |parts| others.iter().for_each(|other| block::part(parts, *other)));
-            stamp(message, object);
-        });
-        let (members, _) = composer.finish();
-        let own = format!("{uuid}.u");
-        let new = New { kind: "message", id: &own, timestamp: time.as_deref(), members: &members, ..New::default() };
-        let entry = self.emitter.entry(&new)?;
-        self.emitter.point(uuid, &entry);
-        Ok(())
-    }
-
-    fn result(&mut self, composer: &mut Composer<'_>, block: &Object<'_>, object: &Object<'_>) {
-        let call = block.text("tool_use_id").unwrap_or_default();
-        let name = self.names.remove(&*call).unwrap_or_default();
-        composer.object("message", |message| {
-            message.text("role", "toolResult");
-            message.text("toolCallId", &call);
-            message.text("toolName", &name);
-            block::parts(message, block.field("content"));
-            message.flag("isError", block.field("is_error").and_then(Raw::flag).unwrap_or_default());
-            stamp(message, object);
-        });
     }
 
     /// Context that was injected. Only what a person typed while the agent was busy is a message.

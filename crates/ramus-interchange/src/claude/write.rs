@@ -1,5 +1,8 @@
 //! Writing: entries into lines that Claude Code resumes.
 
+mod answer;
+mod compaction;
+
 use std::borrow::Cow;
 use std::io::Write;
 
@@ -8,14 +11,13 @@ use ramus_model::json::{Raw, quote};
 
 use super::{AGENT, VERSION};
 use crate::compose::Composer;
-use crate::emit::hash;
 use crate::error::Error;
 use crate::losses::Losses;
 use crate::mapping::{call_id, is_uuid, uuid_of};
 use crate::origin::{restore, with_members};
 use crate::passage::Passage;
 use crate::sink::Report;
-use crate::step::{self, Answer, Part, Step, What};
+use crate::step::{self, Part, Step, What};
 
 /// The id of a written session: Claude Code insists on a UUID.
 pub(super) fn session_uuid(id: &str) -> String {
@@ -257,125 +259,6 @@ impl Writer<'_> {
         self.composed(composer)?;
         Ok(vec![uuid])
     }
-
-    /// Writes an answer, a line for each block, as Claude Code does.
-    fn answer(&mut self, step: &Step<'_>, uuid: String, answer: &Answer<'_>) -> Result<Vec<String>, Error> {
-        let is_own = answer.api == "anthropic-messages";
-        let mut uuids = Vec::new();
-        let mut parent = self.hangs_from(step).map(str::to_owned);
-        let written: Vec<_> = answer.parts.iter().filter(|part| self.is_written(part, is_own)).collect();
-        if written.is_empty() {
-            return self.nothing("answers without content");
-        }
-        let response = answer.response.as_deref().filter(|id| id.starts_with("msg_"));
-        let message_id =
-            response.map_or_else(|| format!("msg_{}", hash(&format!("{}:{}", self.session, step.id))), str::to_owned);
-        for (at, part) in written.into_iter().enumerate() {
-            let own = if at == 0 { uuid.clone() } else { uuid_of(&[&self.session, &step.id, &at.to_string()]) };
-            let mut composer = self.begin("assistant", &own, parent.as_deref(), step);
-            composer.object("message", |message| {
-                message.text("id", &message_id);
-                message.text("type", "message");
-                message.text("role", "assistant");
-                message.text("model", &answer.model);
-                message.array("content", |blocks| answer_block(blocks, part));
-                message.text("stop_reason", stop_reason(&answer.stop));
-                message.null("stop_sequence");
-                message.object("usage", |usage| {
-                    usage.number("input_tokens", answer.usage.input);
-                    usage.number("cache_creation_input_tokens", answer.usage.cache_write);
-                    usage.number("cache_read_input_tokens", answer.usage.cache_read);
-                    usage.number("output_tokens", answer.usage.output);
-                });
-            });
-            composer.number("apiBlockIndex", at);
-            self.composed(composer)?;
-            parent = Some(own.clone());
-            uuids.push(own);
-        }
-        Ok(uuids)
-    }
-
-    /// Says whether a part can be written. Thoughts are accepted only with a signature of the same kind of model.
-    fn is_written(&mut self, part: &Part<'_>, is_own: bool) -> bool {
-        match part {
-            Part::Text(text) => !text.is_blank(),
-            Part::Call { .. } => true,
-            Part::Thinking { signature: Some(_), .. } if is_own => true,
-            Part::Thinking { .. } => {
-                self.losses.lose("thoughts of a model that Claude cannot verify");
-                false
-            }
-            _ => {
-                self.losses.lose("parts of answers that are neither text, thought nor call");
-                false
-            }
-        }
-    }
-
-    /// Writes a summary: a line that announces it and says what is kept, and the summary itself.
-    fn compaction(
-        &mut self,
-        step: &Step<'_>,
-        uuid: String,
-        summary: Raw<'_>,
-        first_kept: Option<&str>,
-        tokens: u64,
-    ) -> Result<Vec<String>, Error> {
-        let behind = uuid_of(&[&self.session, &step.id, "summary"]);
-        let kept = self.kept(step, first_kept);
-        let mut composer = self.begin("system", &uuid, None, step);
-        match self.hangs_from(step) {
-            Some(parent) => composer.text("logicalParentUuid", parent),
-            None => composer.null("logicalParentUuid"),
-        }
-        composer.text("subtype", "compact_boundary");
-        composer.text("content", "Conversation compacted");
-        composer.flag("isMeta", false);
-        composer.text("level", "info");
-        composer.object("compactMetadata", |metadata| {
-            metadata.text("trigger", "manual");
-            metadata.number("preTokens", tokens);
-            if let (Some(head), Some(tail)) = (kept.first(), kept.last()) {
-                metadata.object("preservedSegment", |segment| {
-                    segment.text("headUuid", head);
-                    segment.text("anchorUuid", &behind);
-                    segment.text("tailUuid", tail);
-                });
-                metadata.object("preservedMessages", |messages| {
-                    messages.text("anchorUuid", &behind);
-                    for name in ["uuids", "allUuids"] {
-                        messages.array(name, |uuids| kept.iter().for_each(|uuid| uuids.text("", uuid)));
-                    }
-                });
-            }
-        });
-        self.composed(composer)?;
-        let mut composer = self.begin("user", &behind, Some(&uuid), step);
-        composer.flag("isVisibleInTranscriptOnly", true);
-        composer.flag("isCompactSummary", true);
-        composer.object("message", |message| {
-            message.text("role", "user");
-            message.raw("content", summary);
-        });
-        self.composed(composer)?;
-        Ok(vec![uuid, behind])
-    }
-
-    /// The lines that a compaction keeps, oldest first.
-    fn kept(&self, step: &Step<'_>, first_kept: Option<&str>) -> Vec<String> {
-        let mut kept = Vec::new();
-        let mut at = step.parent.as_deref();
-        while let Some((id, written)) = at.and_then(|id| Some((id, self.written.get(id)?))) {
-            kept.extend(written.uuids.iter().rev().cloned());
-            if Some(id) == first_kept {
-                kept.reverse();
-                return kept;
-            }
-            at = written.parent.as_deref();
-        }
-        Vec::new()
-    }
 }
 
 /// Who a line of the user is from.
@@ -389,38 +272,6 @@ fn is_visible(part: &Part<'_>) -> bool {
     matches!(part, Part::Text(text) if !text.is_blank())
 }
 
-fn answer_block(blocks: &mut Composer<'_>, part: &Part<'_>) {
-    blocks.object("", |block| match part {
-        Part::Thinking { signature, redacted: true, .. } => {
-            block.text("type", "redacted_thinking");
-            if let Some(data) = signature {
-                block.raw("data", *data);
-            }
-        }
-        Part::Thinking { text, signature, .. } => {
-            block.text("type", "thinking");
-            block.raw("thinking", *text);
-            if let Some(signature) = signature {
-                block.raw("signature", *signature);
-            }
-        }
-        Part::Call { id, name, arguments } => {
-            block.text("type", "tool_use");
-            block.text("id", &call_id(&id.text().unwrap_or_default()));
-            block.raw("name", *name);
-            match arguments {
-                Some(arguments) => block.raw("input", *arguments),
-                None => block.object("input", |_| {}),
-            }
-        }
-        Part::Text(text) => {
-            block.text("type", "text");
-            block.raw("text", *text);
-        }
-        Part::Image { .. } | Part::Unknown => {}
-    });
-}
-
 fn image(blocks: &mut Composer<'_>, mime: Raw<'_>, data: Raw<'_>) {
     blocks.object("", |block| {
         block.text("type", "image");
@@ -430,14 +281,6 @@ fn image(blocks: &mut Composer<'_>, mime: Raw<'_>, data: Raw<'_>) {
             source.raw("data", data);
         });
     });
-}
-
-fn stop_reason(reason: &str) -> &'static str {
-    match reason {
-        "toolUse" => "tool_use",
-        "length" => "max_tokens",
-        _ => "end_turn",
-    }
 }
 
 fn quoted(text: &str) -> Vec<u8> {

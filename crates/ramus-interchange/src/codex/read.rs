@@ -1,9 +1,11 @@
 //! Reading: a rollout, and those it builds on, into entries.
 
+mod event;
+
 use std::io::Read;
 
 use hashbrown::HashMap;
-use ramus_model::json::{Object, Raw, Shape};
+use ramus_model::json::{Object, Raw};
 use ramus_model::{EntryId, time};
 use sha2::{Digest as _, Sha256};
 
@@ -11,7 +13,7 @@ use super::AGENT;
 use super::item::{self, Item};
 use super::pending::{self, Behind, Pending};
 use crate::compose::Composer;
-use crate::emit::{Emitter, Hang, New};
+use crate::emit::{Emitter, New};
 use crate::error::Error;
 use crate::format::Format;
 use crate::limits::Limits;
@@ -294,73 +296,6 @@ impl Reader<'_> {
             stamp(message, &line);
         });
         self.give("message", record, &line, composer)
-    }
-
-    /// A summary that stands for everything before. What Codex sends instead is kept with it.
-    fn compaction(&mut self, record: &Record<'_>, line: &Object<'_>, payload: &Object<'_>) -> Result<(), Error> {
-        self.settle()?;
-        let id = self.id_of(record);
-        let mut composer = Composer::new(&record.bytes);
-        match payload.field("message").filter(|text| text.shape() == Shape::Text && !text.is_blank()) {
-            Some(text) => composer.raw("summary", text),
-            None => composer.text("summary", &history_text(payload)),
-        }
-        // An entry that keeps from itself on keeps nothing that came before.
-        composer.text("firstKeptEntryId", &id);
-        composer.number("tokensBefore", 0);
-        self.give("compaction", record, line, composer)
-    }
-
-    /// Turns that were undone: they stay, as a branch.
-    fn roll_back(&mut self, record: &Record<'_>, line: &Object<'_>, payload: &Object<'_>) -> Result<(), Error> {
-        self.settle()?;
-        let count = payload.field("num_turns").and_then(Raw::unsigned).unwrap_or_default();
-        let left = self.turns.len().saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
-        let target = match self.turns.get(left) {
-            Some(target) => target.clone(),
-            None => self.emitter.last().cloned(),
-        };
-        self.turns.truncate(left);
-        let mut composer = Composer::new(&record.bytes);
-        composer.text("customType", "ramus.leaf");
-        composer.object("data", |data| data.text("op", "import"));
-        let (members, holes) = composer.finish();
-        let (id, time, records) = (self.id_of(record), line.text("timestamp"), [record.kept(holes)]);
-        let new = New {
-            kind: "custom",
-            id: &id,
-            parent: target.as_ref().map_or(Hang::Root, Hang::Entry),
-            timestamp: time.as_deref(),
-            members: &members,
-            records: &records,
-            inert: true,
-        };
-        self.emitter.entry(&new)?;
-        self.emitter.move_to(target);
-        Ok(())
-    }
-
-    fn title(&mut self, record: &Record<'_>, line: &Object<'_>, payload: &Object<'_>) -> Result<(), Error> {
-        let name = payload.field("thread_name").or_else(|| payload.field("name"));
-        let Some(name) = name.filter(|name| name.shape() == Shape::Text && !name.is_blank()) else {
-            self.wait(record);
-            return Ok(());
-        };
-        self.settle()?;
-        let mut composer = Composer::new(&record.bytes);
-        composer.raw("name", name);
-        let (members, holes) = composer.finish();
-        let (id, time, records) = (self.id_of(record), line.text("timestamp"), [record.kept(holes)]);
-        let new = New {
-            kind: "session_info",
-            id: &id,
-            timestamp: time.as_deref(),
-            members: &members,
-            records: &records,
-            inert: true,
-            ..New::default()
-        };
-        self.emitter.entry(&new).map(drop)
     }
 
     /// Gives away the answer that came in, and what waits behind it.

@@ -1,5 +1,8 @@
 //! Reading: lines that are applied in order, into a tree in which nothing was dropped.
 
+mod outcome;
+mod rebuild;
+
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read;
 
@@ -279,81 +282,6 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Outcomes of calls, as the model is told of them. Those that an answer already has are the same.
-    fn tools(&mut self, record: &Record<'_>, object: &Object<'_>, id: &str) -> Result<(), Error> {
-        let parent = self.emitter.last().cloned();
-        let answers: Vec<_> = message::answers(object).collect();
-        let alone = answers.len() == 1;
-        for (at, answer) in answers.iter().enumerate() {
-            let call = answer.text("id").unwrap_or_default();
-            self.open.retain(|open| open.id != *call);
-            self.answered.insert(call.clone().into_owned());
-            let mut composer = Composer::new(if alone { &record.bytes } else { &[] });
-            let name = answer.text("name").unwrap_or_default();
-            message::result(&mut composer, &call, &name, answer.field("response"), message::millis(object), false);
-            let (members, holes) = composer.finish();
-            let own = format!("{id}.r{}", at + 1);
-            let (time, records) = (object.text("timestamp"), [record.kept(holes)]);
-            let new = New {
-                kind: "message",
-                id: if at == 0 { id } else { &own },
-                timestamp: time.as_deref(),
-                members: &members,
-                records: if at == 0 { &records } else { &[] },
-                ..New::default()
-            };
-            self.emitter.entry(&new)?;
-        }
-        let entry = self.emitter.last().cloned();
-        let known = Known { entry, parent, content: content_hash(object), own: None };
-        self.messages.insert(id.to_owned(), known);
-        Ok(())
-    }
-
-    /// Gives away the answer that waited, without the outcome of its calls.
-    fn settle_answer(&mut self) -> Result<(), Error> {
-        let Some(Pending { record, mut before, behind }) = self.pending.take() else { return Ok(()) };
-        let Some(object) = record.object() else { return Ok(()) };
-        let id = object.text("id").unwrap_or_default();
-        let (members, holes) = composed(&object, &record.bytes);
-        before.push(record.kept(holes));
-        self.give(&object, &id, &members, &before)?;
-        for call in message::calls(&object) {
-            let text = |name: &str| call.text(name).unwrap_or_default().into_owned();
-            let bytes = call.field("result").map_or(b"null".to_vec(), |result| result.bytes().to_vec());
-            let failed = call.text("status").is_some_and(|status| status == "error");
-            let open = OpenCall { answer: id.clone().into_owned(), id: text("id"), name: text("name"), bytes };
-            if call.field("result").is_some() || failed {
-                self.open.push(open);
-            }
-        }
-        behind.into_iter().for_each(|kept| self.emitter.keep(kept));
-        Ok(())
-    }
-
-    /// Gives away everything that waited.
-    fn settle(&mut self) -> Result<(), Error> {
-        self.settle_answer()?;
-        let open = std::mem::take(&mut self.open);
-        let behind = if open.is_empty() { Vec::new() } else { self.emitter.take_run() };
-        for (at, call) in open.iter().enumerate() {
-            let result = Raw::parse(&call.bytes);
-            let response = result
-                .and_then(|result| result.items().find_map(|part| part.field("functionResponse")?.field("response")));
-            let mut composer = Composer::new(&[]);
-            message::result(&mut composer, &call.id, &call.name, response.or(result), None, false);
-            let (members, _) = composer.finish();
-            let id = format!("{}.c{}", call.answer, at + 1);
-            self.answered.insert(call.id.clone());
-            let entry = self.emitter.entry(&New { kind: "message", id: &id, members: &members, ..New::default() })?;
-            if let Some(known) = self.messages.get_mut(&call.answer) {
-                known.entry = Some(entry);
-            }
-        }
-        behind.into_iter().for_each(|kept| self.emitter.keep(kept));
-        Ok(())
-    }
-
     /// Goes back in front of a message. What is dropped there stays, as a branch.
     fn rewind(&mut self, record: &Record<'_>, id: &str) -> Result<(), Error> {
         self.settle()?;
@@ -375,98 +303,6 @@ impl<'s> Reader<'s> {
         };
         self.emitter.entry(&new)?;
         self.emitter.move_to(target);
-        Ok(())
-    }
-
-    /// Goes through the messages that count from now on. Those that are there already are not made again.
-    fn rebuild(&mut self, record: &Record<'_>, messages: Raw<'_>) -> Result<(), Error> {
-        self.settle()?;
-        let left = self.emitter.last().cloned();
-        let mut at = None;
-        let mut rest = messages.items().peekable();
-        while let Some(object) = rest.peek().and_then(|raw| raw.object()) {
-            let id = object.text("id").unwrap_or_default();
-            if !self.messages.contains_key(&*id) && self.is_answered(&object) {
-                rest.next();
-                continue;
-            }
-            let Some(known) = self.messages.get(&*id).filter(|known| known.content == content_hash(&object)) else {
-                break;
-            };
-            if known.own.is_none() && known.entry == known.parent {
-                // It became no entry, wherever it stands.
-            } else if known.parent == at {
-                at.clone_from(&known.entry);
-            } else {
-                break;
-            }
-            rest.next();
-        }
-        match at == left {
-            true => self.wait(record.whole())?,
-            false => self.move_to(record, at)?,
-        }
-        for (index, raw) in rest.enumerate() {
-            self.rebuilt(raw, record, index)?;
-        }
-        self.settle()
-    }
-
-    /// Says whether a message only brings outcomes that are known.
-    fn is_answered(&self, object: &Object<'_>) -> bool {
-        let mut answers = message::answers(object).peekable();
-        answers.peek().is_some()
-            && answers.all(|answer| answer.text("id").is_some_and(|id| self.answered.contains(&*id)))
-    }
-
-    /// Makes an entry of a message that stands in a list of them, and nowhere else.
-    fn rebuilt(&mut self, raw: Raw<'_>, record: &Record<'_>, index: usize) -> Result<(), Error> {
-        let Some(object) = raw.object() else { return Ok(()) };
-        let id = object.text("id").map_or_else(|| format!("line-{}.{index}", record.line), |id| id.into_owned());
-        match Speaker::of(&object) {
-            Speaker::User | Speaker::Model => {
-                self.settle()?;
-                let (members, _) = composed(&object, &[]);
-                self.give(&object, &id, &members, &[])?;
-                let calls = message::calls(&object).filter(|call| call.field("result").is_some());
-                self.open = calls
-                    .map(|call| OpenCall {
-                        answer: id.clone(),
-                        id: call.text("id").unwrap_or_default().into_owned(),
-                        name: call.text("name").unwrap_or_default().into_owned(),
-                        bytes: call.field("result").map_or(b"null".to_vec(), |result| result.bytes().to_vec()),
-                    })
-                    .collect();
-                Ok(())
-            }
-            Speaker::Tools if self.is_answered(&object) => Ok(()),
-            Speaker::Tools => self.tools_again(&object, &id),
-            Speaker::Nobody => {
-                let entry = self.emitter.last().cloned();
-                let known = Known { entry: entry.clone(), parent: entry, content: content_hash(&object), own: None };
-                self.messages.insert(id, known);
-                Ok(())
-            }
-        }
-    }
-
-    fn tools_again(&mut self, object: &Object<'_>, id: &str) -> Result<(), Error> {
-        let parent = self.emitter.last().cloned();
-        for (at, answer) in message::answers(object).enumerate() {
-            let call = answer.text("id").unwrap_or_default();
-            self.open.retain(|open| open.id != *call);
-            self.answered.insert(call.clone().into_owned());
-            let mut composer = Composer::new(&[]);
-            let name = answer.text("name").unwrap_or_default();
-            message::result(&mut composer, &call, &name, answer.field("response"), message::millis(object), false);
-            let (members, _) = composer.finish();
-            let own = format!("{id}.r{}", at + 1);
-            let id = if at == 0 { id } else { &own };
-            self.emitter.entry(&New { kind: "message", id, members: &members, ..New::default() })?;
-        }
-        let entry = self.emitter.last().cloned();
-        let known = Known { entry, parent, content: content_hash(object), own: None };
-        self.messages.insert(id.to_owned(), known);
         Ok(())
     }
 }

@@ -1,5 +1,9 @@
 //! Writing: a document that `opencode import` takes.
 
+mod answer;
+mod ending;
+mod part;
+
 use std::io::Write;
 
 use hashbrown::HashMap;
@@ -11,11 +15,10 @@ use super::{AGENT, VERSION};
 use crate::compose::Composer;
 use crate::error::Error;
 use crate::losses::Losses;
-use crate::mapping::call_id;
 use crate::origin::{restore, with_members};
 use crate::passage::Passage;
 use crate::sink::{Report, Start};
-use crate::step::{Answer, Part, Step, What, plain};
+use crate::step::{Part, Step, What};
 
 /// The id of a written session: opencode insists on its prefix.
 pub(super) fn session_id(id: &str) -> String {
@@ -216,7 +219,7 @@ impl Writer<'_> {
     }
 
     fn user(&mut self, step: &Step<'_>, said: &[Part<'_>]) -> Result<(), Error> {
-        let parts: Vec<_> = said.iter().filter_map(part).collect();
+        let parts: Vec<_> = said.iter().filter_map(part::part).collect();
         if parts.len() < said.len() {
             self.losses.lose("parts that are neither text nor a picture");
         }
@@ -237,244 +240,6 @@ impl Writer<'_> {
             });
         };
         self.fresh(step, "user", facts, parts)
-    }
-
-    /// Writes the answer that waits, with what its calls gave.
-    fn settle(&mut self) -> Result<(), Error> {
-        let Some(Waiting { line, results }) = self.answer.take() else { return Ok(()) };
-        let Some(step) = Step::read(&line) else { return Ok(()) };
-        let What::Answer(answer) = &step.what else { return Ok(()) };
-        let results: Vec<_> = results.iter().filter_map(|line| Step::read(line)).collect();
-        self.model = (answer.provider.clone().into_owned(), answer.model.clone().into_owned());
-        let mut parts = Vec::new();
-        for said in &answer.parts {
-            match said {
-                Part::Thinking { redacted: true, .. } | Part::Unknown => {
-                    self.losses.lose("parts of answers that are neither text, thought nor call");
-                }
-                Part::Thinking { text, .. } => parts.push(thought(*text, step.millis())),
-                Part::Call { id, name, arguments } => {
-                    let id = id.text().unwrap_or_default();
-                    let found =
-                        results.iter().find(|step| matches!(&step.what, What::Result(result) if result.call == id));
-                    parts.push(tool(&id, *name, *arguments, found, step.millis()));
-                }
-                Part::Text(text) if text.is_blank() => {}
-                other => parts.extend(part(other)),
-            }
-        }
-        self.answering(&step, answer, false, parts)
-    }
-
-    fn answering(
-        &mut self,
-        step: &Step<'_>,
-        answer: &Answer<'_>,
-        summary: bool,
-        parts: Vec<Composer<'static>>,
-    ) -> Result<(), Error> {
-        let asked = match self.asked.clone() {
-            Some(asked) => asked,
-            // An answer answers something.
-            None => self.asking(step, Vec::new())?,
-        };
-        let created = self.clock.max(step.millis());
-        let cwd = self.start.cwd.clone();
-        let usage = answer.usage;
-        let facts = |info: &mut Composer<'_>| {
-            info.object("time", |time| {
-                time.number("created", created);
-                time.number("completed", created);
-            });
-            info.text("parentID", &asked);
-            info.text("modelID", &answer.model);
-            info.text("providerID", &answer.provider);
-            info.text("mode", "build");
-            info.text("agent", "build");
-            info.object("path", |path| {
-                path.text("cwd", &cwd);
-                path.text("root", &cwd);
-            });
-            if summary {
-                info.flag("summary", true);
-            }
-            info.number("cost", usage.cost_micros.unwrap_or_default() as f64 / 1e6);
-            info.object("tokens", |tokens| {
-                tokens.number("input", usage.input);
-                tokens.number("output", usage.output);
-                tokens.number("reasoning", 0);
-                tokens.object("cache", |cache| {
-                    cache.number("read", usage.cache_read);
-                    cache.number("write", usage.cache_write);
-                });
-            });
-            info.text("finish", finish(&answer.stop));
-        };
-        self.fresh(step, "assistant", facts, parts).map(drop)
-    }
-
-    /// Writes a summary: a message that asks for it, and the answer that it is.
-    fn compaction(&mut self, step: &Step<'_>, summary: Raw<'_>, first_kept: Option<&str>) -> Result<(), Error> {
-        let tail = first_kept.and_then(|kept| self.messages.get(kept)).cloned();
-        let mut marker = Composer::default();
-        marker.text("type", "compaction");
-        marker.flag("auto", false);
-        if let Some(tail) = &tail {
-            marker.text("tail_start_id", tail);
-        }
-        let asked = self.asking(step, vec![marker])?;
-        let before = self.asked.replace(asked.clone());
-        let answer =
-            Answer { provider: self.model.0.clone().into(), model: self.model.1.clone().into(), ..Answer::default() };
-        self.answering(step, &answer, true, part(&Part::Text(summary)).into_iter().collect())?;
-        self.messages.insert(step.id.clone().into_owned(), asked);
-        self.asked = before;
-        Ok(())
-    }
-
-    /// Ends the document with what is known about the session.
-    fn finish(mut self) -> Result<Report, Error> {
-        self.settle()?;
-        if !self.begun {
-            self.out.write_all(b"{\"messages\":[\n")?;
-        }
-        self.out.write_all(b"\n],\n\"info\":")?;
-        let info = self.info.take().and_then(|info| self.known(&info)).unwrap_or_else(|| self.new_info());
-        self.out.write_all(&info)?;
-        self.out.write_all(b"}\n")?;
-        Ok(self.losses.finish())
-    }
-
-    /// What was known, with the id and directory of now.
-    fn known(&self, info: &[u8]) -> Option<Vec<u8>> {
-        let object = Raw::parse(info)?.object()?;
-        let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
-        for (name, value) in
-            [("id", Some(&self.session)), ("directory", Some(&self.start.cwd)), ("title", self.title.as_ref())]
-        {
-            if let Some(value) = value.filter(|value| object.text(name).as_deref() != Some(value)) {
-                changes.push((name, Some(quoted(value))));
-            }
-        }
-        let changes: Vec<_> = changes.iter().map(|(name, value)| (*name, value.as_deref())).collect();
-        with_members(info, &changes)
-    }
-
-    fn new_info(&self) -> Vec<u8> {
-        let created = time::parse(&self.start.created).unwrap_or_default();
-        let mut composer = Composer::default();
-        composer.text("id", &self.session);
-        composer.text("slug", "imported-session");
-        composer.text("projectID", "global");
-        composer.text("directory", &self.start.cwd);
-        composer.text("title", self.title.as_deref().unwrap_or("Imported session"));
-        composer.text("version", self.start.version.as_deref().unwrap_or(VERSION));
-        composer.object("time", |time| {
-            time.number("created", created);
-            time.number("updated", self.clock.max(created));
-        });
-        let mut info = b"{".to_vec();
-        info.extend(composer.finish().0);
-        info.push(b'}');
-        info
-    }
-}
-
-/// A part that is text or a picture.
-fn part(part: &Part<'_>) -> Option<Composer<'static>> {
-    let mut composer = Composer::default();
-    match part {
-        Part::Text(text) => {
-            composer.text("type", "text");
-            composer.raw("text", *text);
-        }
-        Part::Image { mime, data } => {
-            let (mime, data) = (mime.text()?, data.text()?);
-            composer.text("type", "file");
-            composer.text("mime", &mime);
-            composer.text("url", &format!("data:{mime};base64,{data}"));
-        }
-        _ => return None,
-    }
-    Some(composer)
-}
-
-fn thought(text: Raw<'_>, millis: i64) -> Composer<'static> {
-    let mut composer = Composer::default();
-    composer.text("type", "reasoning");
-    composer.raw("text", text);
-    composer.object("time", |time| {
-        time.number("start", millis);
-        time.number("end", millis);
-    });
-    composer
-}
-
-/// A call with its outcome. One without is what opencode makes of a call that was interrupted.
-fn tool(
-    id: &str,
-    name: Raw<'_>,
-    arguments: Option<Raw<'_>>,
-    found: Option<&Step<'_>>,
-    millis: i64,
-) -> Composer<'static> {
-    let mut composer = Composer::default();
-    composer.text("type", "tool");
-    composer.text("callID", &call_id(id));
-    composer.raw("tool", name);
-    composer.object("state", |state| {
-        let result =
-            found.and_then(|step| if let What::Result(result) = &step.what { Some((step, result)) } else { None });
-        let failed = result.is_none_or(|(_, result)| result.is_error);
-        state.text("status", if failed { "error" } else { "completed" });
-        match arguments {
-            Some(arguments) => state.raw("input", arguments),
-            None => state.object("input", |_| {}),
-        }
-        let output = if failed { "error" } else { "output" };
-        match result.map(|(_, result)| result.parts.as_slice()) {
-            Some([Part::Text(text)]) => state.raw(output, *text),
-            Some(parts) => state.text(output, &plain(parts)),
-            None => state.text(output, "Tool execution was interrupted"),
-        }
-        if !failed {
-            state.text("title", "");
-        }
-        state.object("metadata", |_| {});
-        state.object("time", |time| {
-            time.number("start", millis);
-            time.number("end", result.map_or(millis, |(step, _)| step.millis()));
-        });
-        let pictures: Vec<_> = result
-            .iter()
-            .flat_map(|(_, result)| &result.parts)
-            .filter(|part| matches!(part, Part::Image { .. }))
-            .collect();
-        if !failed && !pictures.is_empty() {
-            state.array("attachments", |files| pictures.into_iter().for_each(|picture| attachment(files, picture, id)));
-        }
-    });
-    composer
-}
-
-fn attachment(files: &mut Composer<'_>, picture: &Part<'_>, call: &str) {
-    let Part::Image { mime, data } = picture else { return };
-    let (mime, data) = (mime.text().unwrap_or_default(), data.text().unwrap_or_default());
-    files.object("", |file| {
-        file.text("id", &format!("prt_{}", letters(&[call, &data], 26)));
-        file.text("sessionID", "ses_attachment");
-        file.text("messageID", "msg_attachment");
-        file.text("type", "file");
-        file.text("mime", &mime);
-        file.text("url", &format!("data:{mime};base64,{data}"));
-    });
-}
-
-fn finish(stop: &str) -> &'static str {
-    match stop {
-        "toolUse" => "tool-calls",
-        "length" => "length",
-        _ => "stop",
     }
 }
 

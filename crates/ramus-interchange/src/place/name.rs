@@ -5,8 +5,9 @@ use std::path::Path;
 use super::environment::Environment;
 
 /// Claude Code: every character that is not a letter or digit of ASCII becomes `-`. Programs written in JavaScript see
-/// UTF-16: a character beyond it is two.
+/// UTF-16: a character beyond it is two. A name that is too long for a file system is cut, and a hash of the directory follows.
 pub(crate) fn dashed(directory: &str) -> String {
+    const LONGEST: usize = 200;
     let mut name = String::with_capacity(directory.len());
     for c in directory.chars() {
         match c.is_ascii_alphanumeric() {
@@ -14,7 +15,25 @@ pub(crate) fn dashed(directory: &str) -> String {
             false => name.extend(std::iter::repeat_n('-', c.len_utf16())),
         }
     }
+    if name.len() > LONGEST {
+        name.truncate(LONGEST);
+        let step = |hash: i32, unit: u16| hash.wrapping_mul(31).wrapping_add(i32::from(unit));
+        name.push('-');
+        name.push_str(&base36(directory.encode_utf16().fold(0, step).unsigned_abs()));
+    }
     name
+}
+
+/// A number in digits and small letters.
+fn base36(mut number: u32) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.extend(char::from_digit(number % 36, 36));
+        number /= 36;
+        if number == 0 {
+            return digits.into_iter().rev().collect();
+        }
+    }
 }
 
 /// pi: the path without its first separator, the others as `-`, in `--`.
@@ -63,6 +82,9 @@ mod tests {
     fn a_directory_becomes_a_name() {
         assert_eq!(dashed("/tmp/x/A.b_c d-é"), "-tmp-x-A-b-c-d--");
         assert_eq!(dashed("/😀"), "---");
+        // What JavaScript makes of it.
+        let long = dashed(&format!("/home/ada/{}é", "deep/".repeat(50)));
+        assert_eq!((long.len(), long.rsplit('-').next()), (207, Some("kg7bzd")));
         assert_eq!(between_dashes("/home/ada/a:b"), "--home-ada-a-b--");
         assert_eq!(between_dashes(r"C:\work"), "--C--work--");
     }

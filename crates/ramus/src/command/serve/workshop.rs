@@ -75,7 +75,7 @@ impl Workshop for Bench {
     }
 
     fn redactor(&self) -> Redactor {
-        redaction::redactor()
+        redaction::redactor(self.home.settings())
     }
 
     fn retention(&self) -> Result<Retention, ApiError> {

@@ -1,0 +1,104 @@
+//! Lists of messages that count from now on. What is there already is not made again, however the list spells it.
+
+use ramus_model::json::{Object, Raw};
+
+use super::super::message::Speaker;
+use super::{Known, OpenCall, Reader, composed, content_hash, message};
+use crate::compose::Composer;
+use crate::emit::New;
+use crate::error::Error;
+use crate::record::Record;
+
+impl Reader<'_> {
+    /// Goes through the messages that count from now on. Those that are there already are not made again.
+    pub(super) fn rebuild(&mut self, record: &Record<'_>, messages: Raw<'_>) -> Result<(), Error> {
+        self.settle()?;
+        let left = self.emitter.last().cloned();
+        let mut at = None;
+        let mut rest = messages.items().peekable();
+        while let Some(object) = rest.peek().and_then(|raw| raw.object()) {
+            let id = object.text("id").unwrap_or_default();
+            if !self.messages.contains_key(&*id) && self.is_answered(&object) {
+                rest.next();
+                continue;
+            }
+            let Some(known) = self.messages.get(&*id).filter(|known| known.content == content_hash(&object)) else {
+                break;
+            };
+            if known.own.is_none() && known.entry == known.parent {
+                // It became no entry, wherever it stands.
+            } else if known.parent == at {
+                at.clone_from(&known.entry);
+            } else {
+                break;
+            }
+            rest.next();
+        }
+        match at == left {
+            true => self.wait(record.whole())?,
+            false => self.move_to(record, at)?,
+        }
+        for (index, raw) in rest.enumerate() {
+            self.rebuilt(raw, record, index)?;
+        }
+        self.settle()
+    }
+
+    /// Says whether a message only brings outcomes that are known.
+    fn is_answered(&self, object: &Object<'_>) -> bool {
+        let mut answers = message::answers(object).peekable();
+        answers.peek().is_some()
+            && answers.all(|answer| answer.text("id").is_some_and(|id| self.answered.contains(&*id)))
+    }
+
+    /// Makes an entry of a message that stands in a list of them, and nowhere else.
+    fn rebuilt(&mut self, raw: Raw<'_>, record: &Record<'_>, index: usize) -> Result<(), Error> {
+        let Some(object) = raw.object() else { return Ok(()) };
+        let id = object.text("id").map_or_else(|| format!("line-{}.{index}", record.line), |id| id.into_owned());
+        match Speaker::of(&object) {
+            Speaker::User | Speaker::Model => {
+                self.settle()?;
+                let (members, _) = composed(&object, &[]);
+                self.give(&object, &id, &members, &[])?;
+                let calls = message::calls(&object).filter(|call| call.field("result").is_some());
+                self.open = calls
+                    .map(|call| OpenCall {
+                        answer: id.clone(),
+                        id: call.text("id").unwrap_or_default().into_owned(),
+                        name: call.text("name").unwrap_or_default().into_owned(),
+                        bytes: call.field("result").map_or(b"null".to_vec(), |result| result.bytes().to_vec()),
+                    })
+                    .collect();
+                Ok(())
+            }
+            Speaker::Tools if self.is_answered(&object) => Ok(()),
+            Speaker::Tools => self.tools_again(&object, &id),
+            Speaker::Nobody => {
+                let entry = self.emitter.last().cloned();
+                let known = Known { entry: entry.clone(), parent: entry, content: content_hash(&object), own: None };
+                self.messages.insert(id, known);
+                Ok(())
+            }
+        }
+    }
+
+    fn tools_again(&mut self, object: &Object<'_>, id: &str) -> Result<(), Error> {
+        let parent = self.emitter.last().cloned();
+        for (at, answer) in message::answers(object).enumerate() {
+            let call = answer.text("id").unwrap_or_default();
+            self.open.retain(|open| open.id != *call);
+            self.answered.insert(call.clone().into_owned());
+            let mut composer = Composer::new(&[]);
+            let name = answer.text("name").unwrap_or_default();
+            message::result(&mut composer, &call, &name, answer.field("response"), message::millis(object), false);
+            let (members, _) = composer.finish();
+            let own = format!("{id}.r{}", at + 1);
+            let id = if at == 0 { id } else { &own };
+            self.emitter.entry(&New { kind: "message", id, members: &members, ..New::default() })?;
+        }
+        let entry = self.emitter.last().cloned();
+        let known = Known { entry, parent, content: content_hash(object), own: None };
+        self.messages.insert(id.to_owned(), known);
+        Ok(())
+    }
+}
