@@ -59,7 +59,7 @@ proptest! {
         for (gone, there) in rounds {
             let known = Known::load(vault.path());
             let gone: Vec<Vec<u8>> = gone.into_iter().map(path).filter(|path| model.contains_key(path)).collect();
-            gone.iter().for_each(|path| drop(model.remove(path)));
+            model.retain(|path, _| !gone.contains(path));
             let there: BTreeMap<Vec<u8>, u64> = there.into_iter().map(|(number, size)| (path(number), size)).collect();
             model.extend(there.clone());
             let there = there.into_iter().map(|(path, size)| (path, kept(size))).collect();
