@@ -94,7 +94,7 @@ impl Carrier {
         let kind = kind.ok_or_else(|| refused("it is of no kind that a snapshot has"))?;
         let id = gix_object::compute_hash(HASH, kind, &object.bytes);
         let id = id.map_err(|cause| SnapshotError::Hash { reason: cause.to_string() })?;
-        if id.to_string() != object.name {
+        if ObjectId::from_hex(object.name.as_bytes()).ok() != Some(id) {
             return Err(refused("its content is not what its name says"));
         }
         match kind {

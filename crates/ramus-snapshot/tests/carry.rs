@@ -115,6 +115,7 @@ fn what_no_snapshot_could_hold_is_refused() {
     refused(&[Carried { kind: "tag".to_owned(), ..blob.clone() }]);
     refused(&[Carried { bytes: b"other".to_vec(), ..blob.clone() }]);
     refused(&[named("commit", format!("tree {}\nauthor a\n\nx\n", inner.name).into_bytes())]);
-    refused(&[blob.clone(), inner.clone(), named("commit", format!("tree {}\n\n", blob.name).into_bytes())]);
     refused(&[named("commit", b"parent 0\n\n".to_vec())]);
+    let of_content = named("commit", format!("tree {}\n\n", blob.name).into_bytes());
+    refused(&[blob, inner, of_content]);
 }

@@ -43,13 +43,12 @@ pub(crate) enum Then {
 
 impl Intent {
     fn to_json(&self) -> Value {
-        let mut json = json!({"expected": self.expected.to_string(), "what": self.what});
+        let (expected, what) = (self.expected.to_string(), &self.what);
         match &self.then {
-            Some(Then::Move(pointer)) => json["pointer"] = pointer.clone(),
-            Some(Then::TakeBack(operation)) => json["takes_back"] = operation.as_str().into(),
-            None => {}
+            Some(Then::Move(pointer)) => json!({"expected": expected, "what": what, "pointer": pointer}),
+            Some(Then::TakeBack(id)) => json!({"expected": expected, "what": what, "takes_back": id}),
+            None => json!({"expected": expected, "what": what}),
         }
-        json
     }
 
     /// Reads what the entry of a snapshot says.
