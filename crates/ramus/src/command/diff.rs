@@ -78,7 +78,7 @@ impl Diff {
         let hint =
             format!("since \"{newest}\"; `ramus diff {} {}` shows what that changed", self.session, earlier.id());
         let mut text = Text::new();
-        Ok(invocation.screen.note(text.plain(&hint).end())?)
+        invocation.screen.note(text.plain(&hint).end())
     }
 }
 

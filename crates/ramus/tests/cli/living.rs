@@ -19,9 +19,9 @@ fn i6_a_session_is_listed_shown_forked_compacted_travelled_in_moved_and_deleted(
     world.ok(&["snapshot", &session]);
     world.file("new.txt", "new");
     assert_eq!(world.json(&["diff", &session])["diffs"][0]["path"], "new.txt");
-    let asked = world.say(&session, "user", "one more");
-    world.json(&["revert", &format!("{session}@{asked}")]);
-    world.json(&["unrevert", &session]);
+    world.say(&session, "user", "one more");
+    assert_eq!(world.json(&["revert", &here])["applied"], true);
+    assert_eq!(world.json(&["unrevert", &session])["applied"], true);
     assert_eq!(world.json(&["compact", &session, "--summary", "what there was"])["compacted"], true);
     world.ok(&["archive", &session]);
     world.ok(&["unarchive", &session]);

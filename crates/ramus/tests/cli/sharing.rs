@@ -76,13 +76,13 @@ fn a25_files_of_snapshots_go_along_and_can_be_restored_elsewhere() {
     let imported = there.json(&["import", &file]);
     assert_eq!(imported["snapshots"], 2, "{imported}");
     assert_eq!(there.ok(&["export", &session, "--with-snapshots"]) + "\n", bundle);
-    there.ok(&["restore", &session, &first, "--yes"]);
+    there.ok(&["restore", &session, &first]);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "first\n");
     // A bundle without them says so when they are wanted.
     let without = World::new();
     let file = without.file("session.json", &(here.ok(&["export", &session]) + "\n"));
     assert_eq!(without.json(&["import", &file])["snapshots"], 0);
-    assert_eq!(without.run(&["restore", &session, &first, "--yes"]).code, 3);
+    assert_eq!(without.run(&["restore", &session, &first]).code, 3);
     assert_eq!(here.run(&["export", &session, "--to", "md", "--with-snapshots"]).code, 2);
 }
 
