@@ -201,7 +201,7 @@ pub(crate) fn check_here(
     match named.into_iter().find(|id| !store.has(*id)) {
         None => Ok(()),
         Some(missing) => Err(EngineError::Conflict(format!(
-            "snapshot {} is none of {}: the session worked in another directory then; move it back, or go to the entry \
+            "snapshot {} is none of {}: the session worked in another directory then, or came here without its files; move it back, or go to the entry \
              with `ramus branch`, which leaves files alone",
             short(missing),
             session.cwd()

@@ -82,7 +82,9 @@ fn a25_files_of_snapshots_go_along_and_can_be_restored_elsewhere() {
     let without = World::new();
     let file = without.file("session.json", &(here.ok(&["export", &session]) + "\n"));
     assert_eq!(without.json(&["import", &file])["snapshots"], 0);
-    assert_eq!(without.run(&["restore", &session, &first]).code, 3);
+    let refused = without.run(&["restore", &session, &first]);
+    assert_eq!(refused.code, 4, "{}", refused.stderr);
+    assert!(refused.stderr.contains("without its files"), "{}", refused.stderr);
     assert_eq!(here.run(&["export", &session, "--to", "md", "--with-snapshots"]).code, 2);
 }
 
