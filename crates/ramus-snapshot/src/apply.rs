@@ -14,11 +14,11 @@ use gix_object::Kind;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::compare::Item;
 use crate::error::SnapshotError;
 use crate::objects::Objects;
 use crate::place::{Place, There};
 use crate::plan::{Step, is_writable};
+use crate::spread::{processors, spread};
 
 /// How many files are made durable at a time; each takes two open files.
 const BATCH: usize = 128;
@@ -52,6 +52,15 @@ enum Begun {
     Open(Place),
 }
 
+/// What a step with new content comes to before anything is exchanged.
+enum Made {
+    Settled(Outcome),
+    /// The store does not have the content.
+    Missing(SnapshotError),
+    /// The content is beside its place; the file, unless it is a link, is to be made durable.
+    Ready(Place, Option<File>),
+}
+
 impl Applier<'_> {
     /// Carries out the steps.
     pub(crate) fn apply(&mut self, steps: &[Step]) -> Result<(), SnapshotError> {
@@ -78,30 +87,48 @@ impl Applier<'_> {
 
     /// Writes files: all of a batch beside their places, then each to its own.
     fn write(&mut self, steps: &[&Step]) -> Result<(), SnapshotError> {
+        let trouble = || SnapshotError::io("make durable what is restored to", Path::new("."));
+        let made = spread(steps, processors(), |step| self.make(step)).map_err(trouble())?;
         let (mut places, mut files) = (Vec::new(), Vec::new());
-        for step in steps {
-            let Some(new) = step.new else { continue };
-            let mut content = Vec::new();
-            if let Err(error) = self.objects.read(&new.id, Kind::Blob, &mut content) {
-                self.missing.get_or_insert(error);
-                self.outcomes.insert(step.path.clone(), Outcome::Kept);
-                continue;
-            }
-            match self.begin(step).and_then(|begun| made(begun, new, &content)) {
-                Ok((Begun::Open(place), file)) => {
+        for (step, made) in steps.iter().zip(made) {
+            match made? {
+                Made::Settled(outcome) => drop(self.outcomes.insert(step.path.clone(), outcome)),
+                Made::Missing(error) => {
+                    self.missing.get_or_insert(error);
+                    self.outcomes.insert(step.path.clone(), Outcome::Kept);
+                }
+                Made::Ready(place, file) => {
                     files.extend(file);
                     places.push((*step, place));
                 }
-                Ok((Begun::Settled(outcome), _)) => drop(self.outcomes.insert(step.path.clone(), outcome)),
-                Err(error) => drop(self.outcomes.insert(step.path.clone(), refused(step, error)?)),
             }
         }
-        crate::durable::sync(&files).map_err(SnapshotError::io("make durable what is restored to", Path::new(".")))?;
-        for (step, place) in places {
-            let outcome = place.publish(step.old, step.new).or_else(|error| refused(step, error))?;
-            self.outcomes.insert(step.path.clone(), outcome);
+        crate::durable::wait(&files).map_err(trouble())?;
+        let publish =
+            |(step, place): &(&Step, Place)| place.publish(step.old, step.new).or_else(|error| refused(step, error));
+        let outcomes = spread(&places, processors(), publish).map_err(trouble())?;
+        for ((step, _), outcome) in places.iter().zip(outcomes) {
+            self.outcomes.insert(step.path.clone(), outcome?);
         }
         Ok(())
+    }
+
+    /// Writes the content of a step beside its place, unless there is nothing to do.
+    fn make(&self, step: &Step) -> Result<Made, SnapshotError> {
+        let Some(new) = step.new else { return Ok(Made::Settled(Outcome::Done)) };
+        let mut content = Vec::new();
+        if let Err(error) = self.objects.read(&new.id, Kind::Blob, &mut content) {
+            return Ok(Made::Missing(error));
+        }
+        let made = self.begin(step).and_then(|begun| match begun {
+            Begun::Settled(outcome) => Ok(Made::Settled(outcome)),
+            Begun::Open(place) => {
+                let file = place.make(new.kind, &content)?;
+                file.iter().for_each(crate::durable::begin);
+                Ok(Made::Ready(place, file))
+            }
+        });
+        made.or_else(|error| refused(step, error).map(Made::Settled))
     }
 
     /// Looks whether a step is to be done, and where.
@@ -174,20 +201,11 @@ impl Applier<'_> {
         for batch in paths.chunks(BATCH) {
             // One that is gone, or no directory of ours, has nothing to keep.
             let open = batch.iter().filter_map(|path| self.directory(path, false).ok().map(File::from));
-            let sync = crate::durable::sync(&open.collect::<Vec<_>>());
-            sync.map_err(SnapshotError::io("make durable what is restored to", Path::new(".")))?;
+            let wait = crate::durable::wait(&open.collect::<Vec<_>>());
+            wait.map_err(SnapshotError::io("make durable what is restored to", Path::new(".")))?;
         }
         Ok(())
     }
-}
-
-/// Writes the content of a step beside its place.
-fn made(begun: Begun, new: Item, content: &[u8]) -> io::Result<(Begun, Option<File>)> {
-    let file = match &begun {
-        Begun::Open(place) => place.make(new.kind, content)?,
-        Begun::Settled(_) => None,
-    };
-    Ok((begun, file))
 }
 
 /// A path at which the system refuses is left alone; any other trouble ends the restore, and the journal stays.

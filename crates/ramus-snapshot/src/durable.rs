@@ -3,33 +3,29 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::Advice;
+
+use crate::spread::spread;
 
 /// How many wait at a time.
 const THREADS: usize = 8;
 
-/// Makes files, or directories, durable.
+/// Makes the system begin to write a file. It is a hint: what it comes to does not matter.
+pub(crate) fn begin(file: &File) {
+    // Whoever says that it will not be read again makes the system begin; what is not written yet stays in memory.
+    let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
+}
+
+/// Waits until files, or directories, are durable.
+pub(crate) fn wait(files: &[File]) -> io::Result<()> {
+    spread(files, THREADS, File::sync_all)?.into_iter().collect()
+}
+
+/// Makes files durable.
 pub(crate) fn sync(files: &[File]) -> io::Result<()> {
     if files.len() > 1 {
-        for file in files {
-            // Whoever says that it will not be read again makes the system begin to write it. It is a hint: what it comes
-            // to does not matter.
-            let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
-        }
+        files.iter().for_each(begin);
     }
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            file.sync_all()?;
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..files.len().min(THREADS)).map(|_| scope.spawn(work)).collect();
-        let own = work();
-        let died = |_| Err(io::Error::other("a thread died"));
-        others.into_iter().map(|other| other.join().unwrap_or_else(died)).fold(own, io::Result::and)
-    })
+    wait(files)
 }

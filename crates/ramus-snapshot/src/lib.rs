@@ -25,6 +25,7 @@ mod plan;
 mod repack;
 mod restore;
 mod rules;
+mod spread;
 mod status;
 mod store;
 mod text;
