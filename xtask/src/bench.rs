@@ -5,10 +5,12 @@
 
 mod catalogue;
 mod figure;
+mod http;
 mod import;
 mod opencode;
 mod peers;
 mod requests;
+mod server;
 mod snapshots;
 mod storage;
 mod timed;
@@ -61,13 +63,14 @@ type Times = BTreeMap<String, f64>;
 /// What is measured, one table each.
 type Section = (&'static str, fn(&Workspace, Option<&Peers>) -> Result<Outcome>);
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     ("sessions", sessions),
     ("storage", storage::run),
     ("catalogue", catalogue::run),
     ("requests", requests::run),
     ("snapshots", snapshots::run),
     ("import", import::run),
+    ("server", server::run),
 ];
 
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {

@@ -6,6 +6,7 @@
 //! The parts run one after the other, because each uses the whole machine. A further part is one more [`Part`].
 
 mod catalogue;
+mod server;
 mod snapshots;
 mod torture;
 mod turns;
@@ -118,20 +119,10 @@ fn requests(workspace: &Workspace, extent: &Extent) -> Result<String> {
     }
 }
 
-/// The server: requests that nobody would send, a thousand readers, and readers that come and go.
+/// A thousand readers, readers that do not read, readers that come and go, and requests that nobody would send.
 fn server(workspace: &Workspace, _: &Extent) -> Result<String> {
     println!("\n==> the server");
-    let mut command = workspace.cargo(["test", "--release", "--quiet", "-p", "ramus-server", "--test", "over_http"]);
-    command.args(["--", "--nocapture", "--test-threads", "1", "fuzz::k7", "load::k1", "load::k3"]);
-    command.env("RAMUS_FUZZ_REQUESTS", "200000").env("RAMUS_CYCLES", "50000");
-    command.env("RAMUS_SECONDS", "30").env("RAMUS_EVENTS_PER_SECOND", "200");
-    let output = process::stdout(&mut command)?;
-    let said: Vec<&str> =
-        output.lines().filter(|line| line.contains("requests: ") || line.contains(" readers, ")).collect();
-    match said.as_slice() {
-        [_, _, ..] => Ok(format!("{}\n\n50,000 readers came and went, and left nothing behind.\n", said.join("\n\n"))),
-        _ => bail!("the trial of the server said nothing:\n{output}"),
-    }
+    server::run(workspace)
 }
 
 fn torture(workspace: &Workspace, extent: &Extent) -> Result<String> {

@@ -488,5 +488,5 @@ fn origin(store: &dyn LogStore, id: &SessionId, known: KnownOrigins<'_>) -> Resu
 
 /// Finds a log by its whole id.
 pub(crate) fn find(store: &dyn LogStore, id: &SessionId) -> Result<Option<Location>, EngineError> {
-    Ok(store.list()?.into_iter().find(|location| location.id == *id))
+    Ok(store.find(id)?)
 }

@@ -28,6 +28,8 @@ pub struct Limits {
     pub head: Duration,
     /// How long an answer may take to begin.
     pub request: Duration,
+    /// How long the other end of a connection may take nothing of what it is sent before it is cut off.
+    pub write: Duration,
     /// How many connections there are at a time.
     pub connections: usize,
     /// How many requests work at a time; others wait.
@@ -48,6 +50,7 @@ impl Default for Limits {
             body: 32 << 20,
             head: Duration::from_secs(10),
             request: Duration::from_secs(60),
+            write: Duration::from_secs(30),
             connections: 4096,
             work: 128,
             runs: 32,

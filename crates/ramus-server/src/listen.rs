@@ -1,5 +1,7 @@
 //! Sockets, and connections that come in through them.
 
+mod patient;
+
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
@@ -22,6 +24,7 @@ use tower::Service as _;
 
 use crate::config::{Limits, Listen};
 use crate::guard::Peer;
+use patient::Patient;
 
 /// How many headers a request has at most.
 const HEADERS: usize = 100;
@@ -72,7 +75,7 @@ impl Socket {
             };
             let accepted = tokio::select! {
                 () = stop.cancelled() => break,
-                accepted = self.accept() => accepted,
+                accepted = self.accept(limits.write) => accepted,
             };
             let Ok((stream, peer)) = accepted else {
                 tokio::time::sleep(PAUSE).await;
@@ -91,17 +94,17 @@ impl Socket {
         }
     }
 
-    async fn accept(&self) -> io::Result<(Box<dyn Stream>, Peer)> {
+    async fn accept(&self, patience: Duration) -> io::Result<(Box<dyn Stream>, Peer)> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, peer) = listener.accept().await?;
                 // Events are small and must not wait for each other.
                 stream.set_nodelay(true)?;
-                Ok((Box::new(stream), Peer(peer.ip().to_string())))
+                Ok((Box::new(Patient::new(stream, patience)), Peer(peer.ip().to_string())))
             }
             Self::Unix(listener, _) => {
                 let (stream, _) = listener.accept().await?;
-                Ok((Box::new(stream), Peer("unix".to_owned())))
+                Ok((Box::new(Patient::new(stream, patience)), Peer("unix".to_owned())))
             }
         }
     }

@@ -10,6 +10,7 @@ mod blobs;
 mod breadcrumb;
 mod collect;
 mod delete;
+mod find;
 mod gate;
 mod guard;
 mod journal;
@@ -36,6 +37,7 @@ use std::time::SystemTime;
 use ramus_model::{BlobHash, SessionId};
 use sha2::{Digest as _, Sha256};
 
+use find::Places;
 pub use layout::Layout;
 use vigil::Vigil;
 
@@ -68,6 +70,8 @@ pub struct JsonlStore {
     unconfirmed_dirs: Arc<Mutex<HashSet<PathBuf>>>,
     /// What the files looked like when they were last asked about.
     vigil: Arc<Mutex<Vigil>>,
+    /// Where logs were when they were last looked for.
+    places: Arc<Mutex<Places>>,
 }
 
 type KnownBlobs = HashSet<(BlobHash, FileId)>;
@@ -89,6 +93,7 @@ impl JsonlStore {
             known_blobs: Arc::default(),
             unconfirmed_dirs: Arc::default(),
             vigil: Arc::default(),
+            places: Arc::default(),
         }
     }
 
@@ -318,6 +323,10 @@ impl LogStore for JsonlStore {
 
     fn list(&self) -> Result<Vec<Location>, StoreError> {
         self.list_files()
+    }
+
+    fn find(&self, id: &SessionId) -> Result<Option<Location>, StoreError> {
+        self.find_file(id)
     }
 
     fn stamps(&self) -> Result<Arc<Vec<Stamped>>, StoreError> {

@@ -248,6 +248,11 @@ pub trait LogStore: Bases + Breadcrumbs + Staging + Send + Sync {
     /// Lists all logs of this home without opening them.
     fn list(&self) -> Result<Vec<Location>, StoreError>;
 
+    /// Finds a log by the whole id of its session without opening any.
+    fn find(&self, id: &SessionId) -> Result<Option<Location>, StoreError> {
+        Ok(self.list()?.into_iter().find(|location| location.id == *id))
+    }
+
     /// Returns every log of this home, bases included, with its stamp, in any order. No log is opened.
     fn stamps(&self) -> Result<Arc<Vec<Stamped>>, StoreError>;
 

@@ -142,6 +142,28 @@ fn a_deleted_log_is_gone_and_a_dry_run_is_not() {
 }
 
 #[test]
+fn a_log_is_found_by_its_id_wherever_it_went() {
+    for Home { name, store, .. } in homes() {
+        let id = SessionId::from("s1");
+        assert_eq!(store.find(&id).unwrap(), None, "{name}");
+        let draft = store.create(&new("s1"), HEADER).unwrap();
+        store.create(&new("s10"), HEADER).unwrap();
+        assert_eq!(store.find(&id).unwrap().as_ref(), Some(&draft), "{name}");
+        let settled = store.settle(&draft, "/proj").unwrap();
+        assert_eq!(store.find(&id).unwrap().as_ref(), Some(&settled), "{name}");
+        let moved = store.settle(&settled, "/elsewhere").unwrap();
+        for _ in 0..2 {
+            assert_eq!(store.find(&id).unwrap().as_ref(), Some(&moved), "{name}");
+        }
+        store.delete(&moved, false).unwrap();
+        assert_eq!(store.find(&id).unwrap(), None, "{name}");
+        let again = store.create(&new("s1"), HEADER).unwrap();
+        assert_eq!(store.find(&id).unwrap().as_ref(), Some(&again), "{name}");
+        assert_eq!(store.find(&SessionId::from("../s1")).unwrap(), None, "{name}");
+    }
+}
+
+#[test]
 fn all_logs_are_listed() {
     for Home { name, store, .. } in homes() {
         assert_eq!(store.list().unwrap(), [], "{name}: an untouched home is empty");

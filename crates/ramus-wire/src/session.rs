@@ -1,8 +1,10 @@
 //! Sessions, messages and entries.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use ramus_engine::{Forked, Listing, RevertMark, Session, SessionInfo, Share, Summary, View, Written};
+use ramus_model::message::Part;
 use ramus_model::usage::{Prices, Tokens};
 use ramus_model::{EntryId, ImportedFrom, Origin};
 use ramus_store::Residence;
@@ -176,21 +178,81 @@ fn forked_from(origin: Option<&Origin>) -> Value {
     origin.map_or(Value::Null, |origin| json!({"session": origin.session.as_str(), "entry": origin.entry.as_str()}))
 }
 
-/// One message of a conversation.
+/// One message of a conversation. There may be thousands, so it is written as it is, not built up first.
+#[derive(Serialize)]
+pub struct MessageJson<'v> {
+    id: &'v str,
+    seq: u32,
+    parent: Option<&'v str>,
+    role: &'v str,
+    text: Cow<'v, str>,
+    parts: Vec<PartJson<'v>>,
+    tokens: u64,
+    timestamp: &'v str,
+    label: Option<&'v str>,
+    changed: Option<Summary>,
+    /// What kind of entry it is, and that it shows; only told where nothing else is.
+    #[serde(flatten)]
+    kind: Option<KindJson>,
+}
+
+#[derive(Serialize)]
+struct KindJson {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    hidden: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PartJson<'v> {
+    /// The usual one, without building it up.
+    Text {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        text: &'v str,
+    },
+    Other(Value),
+}
+
+impl<'v> MessageJson<'v> {
+    /// Describes a message.
+    pub fn of(view: &'v View) -> Self {
+        let part = |part: &'v Part| match part {
+            Part::Text(text) => PartJson::Text { kind: "text", text },
+            other => PartJson::Other(other.to_json()),
+        };
+        let text = match view.message.parts.as_slice() {
+            [Part::Text(text)] => Cow::Borrowed(text.as_str()),
+            _ => Cow::Owned(view.message.text()),
+        };
+        Self {
+            id: view.id.as_str(),
+            seq: view.seq.number(),
+            parent: view.parent.as_ref().map(EntryId::as_str),
+            role: &view.message.role_name,
+            text,
+            parts: view.message.parts.iter().map(part).collect(),
+            tokens: view.tokens,
+            timestamp: &view.timestamp,
+            label: view.label.as_deref(),
+            changed: view.changed,
+            kind: None,
+        }
+    }
+
+    /// Says what kind of entry it is.
+    pub fn in_session(mut self, session: &Session, view: &View) -> Self {
+        let kind = session.log().record(view.seq).and_then(|record| record.kind.wire()).unwrap_or_default();
+        self.kind = Some(KindJson { kind, hidden: false });
+        self
+    }
+}
+
+/// One message of a conversation, to be shown with more.
 pub fn message(view: &View) -> Map<String, Value> {
-    let parts: Vec<Value> = view.message.parts.iter().map(|part| part.to_json()).collect();
-    members(json!({
-        "id": view.id.as_str(),
-        "seq": view.seq.number(),
-        "parent": view.parent.as_ref().map(EntryId::as_str),
-        "role": view.message.role_name,
-        "text": view.message.text(),
-        "parts": parts,
-        "tokens": view.tokens,
-        "timestamp": view.timestamp,
-        "label": view.label,
-        "changed": view.changed,
-    }))
+    // What is made of text and numbers always becomes JSON.
+    members(serde_json::to_value(MessageJson::of(view)).unwrap_or_default())
 }
 
 /// An entry that was just written.
@@ -247,14 +309,5 @@ pub fn whole(session: &Session, info: &SessionInfo, prices: &Prices, shares: &[S
     object.insert("share".into(), json!(share::of_session(shares, info.id.as_str())));
     object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
     object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
-    object
-}
-
-/// One message of a conversation, and what kind of entry it is.
-pub fn message_of(session: &Session, view: &View) -> Map<String, Value> {
-    let mut object = message(view);
-    let kind = session.log().record(view.seq).and_then(|record| record.kind.wire()).unwrap_or_default();
-    object.insert("type".into(), kind.into());
-    object.insert("hidden".into(), false.into());
     object
 }

@@ -2,14 +2,14 @@
 
 use std::env;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use super::http::Connection;
 use super::timed::{self, Timed};
 use crate::process;
 use crate::workspace::{self, Workspace};
@@ -47,12 +47,7 @@ impl Opencode {
 
     /// Fills a store with so many sessions and lists them all.
     pub(super) fn list(&self, folder: &Path, sessions: usize) -> Result<Timed> {
-        if folder.exists() {
-            fs::remove_dir_all(folder)?;
-        }
-        for name in ["home", "data", "config", "cache", "state", "project"] {
-            fs::create_dir_all(folder.join(name))?;
-        }
+        self.prepare(folder)?;
         self.fill(folder, sessions).context("opencode did not take the sessions")?;
         let count = sessions.to_string();
         let (timed, printed) = timed::repeat(RUNS, || {
@@ -67,8 +62,19 @@ impl Opencode {
         Ok(timed)
     }
 
+    /// Makes an empty store.
+    pub(super) fn prepare(&self, folder: &Path) -> Result<()> {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        for name in ["home", "data", "config", "cache", "state", "project"] {
+            fs::create_dir_all(folder.join(name))?;
+        }
+        Ok(())
+    }
+
     /// The program, with nothing of the machine it runs on and no wish to reach any other.
-    fn command(&self, folder: &Path) -> Command {
+    pub(super) fn command(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.env_clear().env("PATH", env::var_os("PATH").unwrap_or_default()).env("HOME", folder.join("home"));
         for (variable, name) in [
@@ -86,49 +92,31 @@ impl Opencode {
         command
     }
 
+    /// Its server, at any port.
+    pub(super) fn serving(&self, folder: &Path) -> Command {
+        let mut command = self.command(folder);
+        command.args(["serve", "--hostname", "127.0.0.1", "--port", "0"]);
+        command
+    }
+
+    /// The address that a line of its server tells.
+    pub(super) fn address(line: &str) -> Option<String> {
+        Some(line.strip_prefix("opencode server listening on http://")?.trim().to_owned())
+    }
+
     /// Its server makes the sessions, so that the store is as opencode wants it, whatever its tables are.
     fn fill(&self, folder: &Path, sessions: usize) -> Result<()> {
-        let mut command = self.command(folder);
-        command.args(["serve", "--hostname", "127.0.0.1", "--port", "0"]).stdin(Stdio::null());
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut command = self.serving(folder);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut server = Server(command.spawn().context("cannot start the server")?);
         let stdout = BufReader::new(server.0.stdout.take().context("no stdout")?);
-        let address = stdout
-            .lines()
-            .map_while(Result::ok)
-            .find_map(|line| Some(line.strip_prefix("opencode server listening on http://")?.trim().to_owned()));
-        let address = address.context("the server did not say where it listens")?;
-        let mut connection = BufReader::new(TcpStream::connect(&address).context("cannot reach the server")?);
+        let address = stdout.lines().map_while(Result::ok).find_map(|line| Self::address(&line));
+        let mut connection = Connection::open(&address.context("the server did not say where it listens")?, None)?;
         for number in 0..sessions {
-            let body = format!(r#"{{"title":"Session number {number} about parsers"}}"#);
-            let length = body.len();
-            write!(
-                connection.get_mut(),
-                "POST /session HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-            )?;
-            answer(&mut connection)?;
+            connection.post("/session", &format!(r#"{{"title":"Session number {number} about parsers"}}"#))?;
         }
         Ok(())
     }
-}
-
-/// Reads one answer, which must be a success of known length.
-fn answer(connection: &mut BufReader<TcpStream>) -> Result<()> {
-    let mut line = String::new();
-    connection.read_line(&mut line)?;
-    ensure!(line.contains(" 200 "), "the server said {line:?}");
-    let mut length = None;
-    loop {
-        line.clear();
-        connection.read_line(&mut line)?;
-        let Some((name, value)) = line.split_once(':') else { break };
-        if name.eq_ignore_ascii_case("content-length") {
-            length = value.trim().parse().ok();
-        }
-    }
-    let length: u64 = length.context("an answer without a length")?;
-    std::io::copy(&mut connection.by_ref().take(length), &mut std::io::sink())?;
-    Ok(())
 }
 
 fn install(folder: &Path) -> Result<()> {

@@ -3,6 +3,7 @@
 //! A reader that does not keep up is told so and dropped; it comes back with the place it got to, and misses nothing that
 //! is durable.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -13,7 +14,7 @@ use ramus_model::SessionId;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use super::{Frame, Hub, Place, event};
 use crate::app::App;
@@ -39,6 +40,9 @@ pub(crate) struct Reader {
     /// Whether nothing was taken from the channel since the log was read.
     is_fresh: bool,
     is_over: bool,
+    /// When something was said last, and what wakes the reader when it is time to say that it is there.
+    said: Instant,
+    silence: Pin<Box<Sleep>>,
     /// The turn whose end is the end.
     until: Option<Arc<Running>>,
     _counted: Counted,
@@ -61,28 +65,35 @@ impl Drop for Counted {
 }
 
 impl Reader {
-    /// Starts behind a place, or at the end of the log.
-    pub(crate) async fn start(app: &Arc<App>, id: SessionId, after: Option<Place>) -> Result<Self, ApiError> {
+    /// Starts behind a place, or at the end of the log, of a session that was opened to see whose it is.
+    pub(crate) async fn start(app: &Arc<App>, mut session: Session, after: Option<Place>) -> Result<Self, ApiError> {
+        let id = session.id().clone();
         let frames = app.hub.watch(&id).await?;
-        let mut reader = Self {
+        // What was written until somebody listened is in the log.
+        let session = app
+            .work(move |app| {
+                app.engine.read_on(&mut session)?;
+                Ok(session)
+            })
+            .await?;
+        let len = session.log().len() as u64;
+        // At the end, or behind it: whoever names a place that is not there has another log in mind.
+        let is_there = |after: &Place| after.seq < len || (after.seq == len && after.part == 0);
+        let place = after.filter(is_there).unwrap_or(Place { seq: len, part: 0 });
+        Ok(Self {
             app: Arc::clone(app),
             hub: Arc::clone(&app.hub),
             id,
             frames,
-            place: after.unwrap_or_default(),
-            log: None,
+            log: Some(session).filter(|_| place.seq < len),
+            place,
             is_fresh: true,
             is_over: false,
+            said: Instant::now(),
+            silence: Box::pin(tokio::time::sleep(app.limits.heartbeat)),
             until: None,
             _counted: Counted::new(app),
-        };
-        reader.read_log().await?;
-        let len = reader.log.as_ref().map_or(0, |session| session.log().len() as u64);
-        // At the end, or behind it: whoever names a place that is not there has another log in mind.
-        if after.is_none_or(|after| after.seq > len || (after.seq == len && after.part > 0)) {
-            reader.place = Place { seq: len, part: 0 };
-        }
-        Ok(reader)
+        })
     }
 
     /// Returns where the reader is.
@@ -114,14 +125,15 @@ impl Reader {
         if self.is_over {
             return None;
         }
-        let wait = tokio::time::sleep(self.app.limits.heartbeat);
-        tokio::pin!(wait);
         loop {
-            if let Some(bytes) = self.take_logged().await? {
-                return Some(bytes);
-            }
-            if let Some(bytes) = self.take_told(wait.as_mut()).await? {
-                return Some(bytes);
+            let logged = self.take_logged().await?;
+            let bytes = match logged {
+                Some(bytes) => Some(bytes),
+                None => self.take_told().await?,
+            };
+            if bytes.is_some() {
+                self.said = Instant::now();
+                return bytes;
             }
         }
     }
@@ -142,17 +154,11 @@ impl Reader {
     }
 
     /// Waits for what happens next; nothing when the log must be read first. Ends when the stream does.
-    async fn take_told(&mut self, wait: std::pin::Pin<&mut Sleep>) -> Option<Option<Bytes>> {
-        let stop = self.hub.stop.clone();
+    async fn take_told(&mut self) -> Option<Option<Bytes>> {
         let frame = tokio::select! {
-            () = stop.cancelled() => {
-                self.is_over = true;
-                return Some(Some(event("closing", None, &json!({"type": "closing"})).text));
-            }
-            () = wait => {
-                return Some(Some(self.heartbeat()));
-            }
+            biased;
             frame = self.frames.recv() => frame,
+            () = self.silence.as_mut() => return Some(self.break_silence()),
         };
         match frame {
             Ok(frame) => self.gather(frame).await,
@@ -163,16 +169,18 @@ impl Reader {
                 Some(None)
             }
             Err(RecvError::Lagged(missed)) => Some(Some(self.drop_out(missed))),
+            // The channel ends with the server, after everything that it told.
             Err(RecvError::Closed) => {
                 self.is_over = true;
-                None
+                let is_closing = self.hub.stop.is_cancelled();
+                is_closing.then(|| Some(event("closing", None, &json!({"type": "closing"})).text))
             }
         }
     }
 
-    /// Puts together what is there already, up to a limit.
+    /// Puts together what is there already, up to a limit. One frame alone goes out as it is, the same bytes for everybody.
     async fn gather(&mut self, first: Frame) -> Option<Option<Bytes>> {
-        let mut bytes = BytesMut::new();
+        let (mut alone, mut together) = (Bytes::new(), BytesMut::new());
         let mut frame = first;
         loop {
             if let Some(seq) = frame.seq
@@ -184,28 +192,31 @@ impl Reader {
                 break;
             }
             self.is_fresh = false;
+            let is_end = frame.is_last || self.is_end(&frame);
             if frame.seq.is_none_or(|seq| seq > self.place.seq) || frame.is_last {
                 self.place = frame.seq.map_or(self.place, |seq| Place { seq, part: 0 });
-                bytes.extend_from_slice(&frame.text);
+                add(&mut alone, &mut together, frame.text);
                 self.count(1);
             }
-            if frame.is_last || self.is_end(&frame) {
+            if is_end {
                 self.is_over = true;
                 break;
             }
-            if bytes.len() >= CHUNK {
+            if together.len() >= CHUNK {
                 break;
             }
             frame = match self.frames.try_recv() {
                 Ok(next) => next,
                 Err(TryRecvError::Lagged(missed)) => {
-                    bytes.extend_from_slice(&self.drop_out(missed));
+                    let dropped = self.drop_out(missed);
+                    add(&mut alone, &mut together, dropped);
                     break;
                 }
                 Err(TryRecvError::Empty | TryRecvError::Closed) => break,
             };
         }
-        Some((!bytes.is_empty()).then(|| bytes.freeze()))
+        let bytes = if together.is_empty() { alone } else { together.freeze() };
+        Some((!bytes.is_empty()).then_some(bytes))
     }
 
     /// Reads the log, to hand over what it holds behind the last place.
@@ -219,6 +230,15 @@ impl Reader {
     /// Says whether a frame tells the end that the reader waits for.
     fn is_end(&self, frame: &Frame) -> bool {
         self.until.as_ref().is_some_and(|run| frame.ends.as_deref() == Some(&*run.id))
+    }
+
+    /// Shows that the stream is there, unless something was said since the wait began: it is not begun anew for every event.
+    fn break_silence(&mut self) -> Option<Bytes> {
+        let now = Instant::now();
+        let due = self.said + self.app.limits.heartbeat;
+        let is_due = due <= now;
+        self.silence.as_mut().reset(if is_due { now + self.app.limits.heartbeat } else { due });
+        is_due.then(|| self.heartbeat())
     }
 
     fn heartbeat(&mut self) -> Bytes {
@@ -240,6 +260,16 @@ impl Reader {
     fn count(&self, events: usize) {
         self.app.metrics.events.fetch_add(events as u64, Ordering::Relaxed);
     }
+}
+
+/// Adds to what goes out. Only what goes out with something else is copied.
+fn add(alone: &mut Bytes, together: &mut BytesMut, text: Bytes) {
+    if alone.is_empty() && together.is_empty() {
+        *alone = text;
+        return;
+    }
+    together.extend_from_slice(&std::mem::take(alone));
+    together.extend_from_slice(&text);
 }
 
 /// What was spelled out of a log.

@@ -52,9 +52,9 @@ pub(crate) async fn of_session(
 ) -> Result<Response, ApiError> {
     let wrong = || ApiError::usage("an event of a session is named by a position: a number");
     let after = last(&headers, from).map(|id| Place::parse(&id).ok_or_else(wrong)).transpose()?;
-    let id = app.work(move |app| Ok(app.session(&owner, &id)?.id().clone())).await?;
-    let name = id.to_string();
-    let reader = Reader::start(&app, id, after).await?;
+    let session = app.work(move |app| app.session(&owner, &id)).await?;
+    let name = session.id().to_string();
+    let reader = Reader::start(&app, session, after).await?;
     let told = match after {
         Some(after) if after != reader.place() => json!({
             "type": "reset", "session": name, "seq": reader.place().seq,

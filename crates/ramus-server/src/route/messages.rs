@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use ramus_wire::session as shape;
+use ramus_wire::session::{self as shape, MessageJson};
+use ramus_wire::{members, versioned};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use utoipa::IntoParams;
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
 use crate::document::{Refusals, Shape};
-use crate::error::ApiError;
+use crate::error::{ApiError, Kind};
 use crate::input::{Asked, Named};
 
 /// How many messages a page holds when nobody says, and at most.
@@ -49,16 +50,30 @@ pub(crate) async fn messages(
             None => session.log().leaf(),
         };
         let limit = range.limit.unwrap_or(PAGE).clamp(1, MOST);
-        let page = session.messages(leaf, Some(limit), range.cursor.as_deref())?;
+        let page = session.select_messages(leaf, Some(limit), range.cursor.as_deref())?;
         let info = app.engine.describe(&session, &app.directory)?;
-        let messages: Vec<Map<String, Value>> =
-            page.messages.iter().map(|view| shape::message_of(&session, view)).collect();
-        let answer = Answer::json(json!({
+        let front = json!({
             "session": shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?),
             "next_cursor": page.next_cursor,
-            "messages": messages,
-        }));
-        Ok(answer.at(session.log().len() as u64))
+        });
+        let mut body = versioned(members(front)).to_string().into_bytes();
+        // The messages follow in the same object, each written as soon as it is read.
+        body.pop();
+        body.extend_from_slice(b",\"messages\":[");
+        let mut is_first = true;
+        for (seq, parent) in page.entries {
+            let Some(view) = session.view(seq, parent)? else { continue };
+            if !std::mem::replace(&mut is_first, false) {
+                body.push(b',');
+            }
+            serde_json::to_writer(&mut body, &MessageJson::of(&view).in_session(&session, &view)).map_err(unwritten)?;
+        }
+        body.extend_from_slice(b"]}");
+        Ok(Answer::bytes(body).at(session.log().len() as u64))
     })
     .await
+}
+
+fn unwritten(error: serde_json::Error) -> ApiError {
+    ApiError::new(Kind::Broken, error.to_string())
 }

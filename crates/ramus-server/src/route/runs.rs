@@ -61,7 +61,11 @@ pub(crate) async fn start(
     let session = app.work(move |app| app.session(&whose, &id)).await?;
     // Whoever wants to see it all watches before it starts.
     let reader = match wants_events {
-        true => Some(Reader::start(&app, session.id().clone(), None).await?),
+        true => {
+            let id = session.id().clone();
+            let read = app.work(move |app| Ok(app.engine.open_id(&id)?)).await?;
+            Some(Reader::start(&app, read, None).await?)
+        }
         false => None,
     };
     let (run, is_old) = match app.runs.take(&owner, session.id(), &order, key.as_deref())? {

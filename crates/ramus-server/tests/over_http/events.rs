@@ -3,7 +3,7 @@
 use std::thread;
 
 use crate::http::{Event, Events};
-use crate::world::{World, engine};
+use crate::world::{World, engine, result};
 
 fn watch(world: &World, session: &str, after: Option<u64>) -> Events {
     let request = world.request("GET", &format!("/api/v1/sessions/{session}/events"));
@@ -48,6 +48,52 @@ fn k4_reconnecting_at_every_position_with_a_restart_in_between_misses_and_repeat
         let expected: Vec<u64> = (after + 1..=last).collect();
         assert_eq!(positions(events, expected.len()), expected, "behind {after}");
     }
+}
+
+/// Reads on behind an event until the last one there is.
+fn rest(world: &World, session: &str, after: &str, last: &str) -> Vec<(String, String)> {
+    let request = world.request("GET", &format!("/api/v1/sessions/{session}/events")).header("last-event-id", after);
+    let mut told = Vec::new();
+    for event in request.events(world.address) {
+        if event.name == "open" {
+            if after == last {
+                break;
+            }
+            continue;
+        }
+        let id = event.id.unwrap();
+        let is_last = id == last;
+        told.push((id, event.name));
+        if is_last {
+            break;
+        }
+    }
+    told
+}
+
+#[test]
+fn k4_whoever_comes_back_at_any_event_gets_the_others_once_before_and_after_a_restart() {
+    let mut world = World::start();
+    let session = world.session();
+    // Entries that tell one thing, two things and three.
+    for at in 0..50 {
+        world.append(&session, &["one", "two"]);
+        let batch = serde_json::json!({"entries": [result(8)]});
+        assert_eq!(world.post(&format!("/api/v1/sessions/{session}/entries"), &batch).status, 201);
+        let title = serde_json::json!({"title": format!("title {at}")});
+        let renamed = world.request("PATCH", &format!("/api/v1/sessions/{session}")).json(&title).send(world.address);
+        assert_eq!(renamed.status, 200);
+    }
+    let last = world.read(&format!("/api/v1/sessions/{session}/entries?limit=1"))["position"].to_string();
+    let all = rest(&world, &session, "0", &last);
+    assert!(all.len() >= 350, "{}", all.len());
+    for _ in 0..2 {
+        for (at, (id, _)) in all.iter().enumerate() {
+            assert_eq!(rest(&world, &session, id, &last), all[at + 1..], "behind {id}");
+        }
+        world.restart();
+    }
+    println!("came back behind each of {} events of {last} entries, before and after a restart", all.len());
 }
 
 #[test]

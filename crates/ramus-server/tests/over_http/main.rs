@@ -3,6 +3,7 @@
 
 mod api;
 mod audit;
+mod crowd;
 mod document;
 mod events;
 mod fuzz;

@@ -86,6 +86,9 @@ impl Workshop for Bench {
     }
 }
 
+/// How many lines of the log are kept: in long runs nobody reads them.
+const MOST_LINES: usize = 10_000;
+
 /// An answer of two words.
 pub(crate) const TWO_WORDS: &str = "answers = [{ steps = [{ text = [\"two \", \"words\"] }] }]";
 
@@ -141,7 +144,12 @@ impl World {
                 .with("default", &viewer, Role::View)
                 .with("default", &prompter, Role::Prompt),
             workshop: Arc::new(Bench { engine, script: self.script.clone() }),
-            log: Log::new(move |line: &Line| lines.lock().unwrap().push(line.to_json().to_string())),
+            log: Log::new(move |line: &Line| {
+                let mut lines = lines.lock().unwrap();
+                if lines.len() < MOST_LINES {
+                    lines.push(line.to_json().to_string());
+                }
+            }),
         };
         let config = Config { limits: self.limits, log_requests: true, ..Config::default() };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -167,6 +175,11 @@ impl World {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
+    }
+
+    /// How many tasks the server has, all connections among them.
+    pub(crate) fn tasks(&self) -> usize {
+        self.runtime.as_ref().map_or(0, |runtime| runtime.metrics().num_alive_tasks())
     }
 
     pub(crate) fn request(&self, method: &str, target: &str) -> Request {
@@ -220,4 +233,10 @@ impl Drop for World {
 /// A message of a person.
 pub(crate) fn message(text: &str) -> Value {
     json!({"type": "message", "message": {"role": "user", "content": text}})
+}
+
+/// What a tool said. It comes along with its event.
+pub(crate) fn result(bytes: usize) -> Value {
+    json!({"type": "message", "message": {"role": "toolResult", "toolCallId": "c", "toolName": "t",
+        "content": [{"type": "text", "text": "x".repeat(bytes)}], "isError": false}})
 }

@@ -1,5 +1,6 @@
 //! `serve`: answers over HTTP until it is stopped.
 
+mod files;
 mod token;
 mod workshop;
 
@@ -87,10 +88,12 @@ impl Serve {
             log: Log::new(write_log),
             engine: invocation.engine.clone(),
         };
+        let config = self.config();
+        files::allow(config.limits.connections);
         let runtime =
             Builder::new_multi_thread().enable_all().build().context("cannot start what the server runs on")?;
         let served = runtime.block_on(async {
-            let server = Server::bind(self.config(), home).await.map_err(refused)?;
+            let server = Server::bind(config, home).await.map_err(refused)?;
             self.tell(invocation, server.address(), &keys)?;
             let stop = server.stopper();
             let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use ramus_testkit::browser::Browser;
@@ -21,7 +21,10 @@ struct Serving {
 
 impl Serving {
     fn start(world: &World, more: &[&str]) -> Self {
-        let mut command = world.command(&[&["serve", "--port", "0", "--json"], more].concat());
+        Self::run(world.command(&[&["serve", "--port", "0", "--json"], more].concat()))
+    }
+
+    fn run(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -210,4 +213,21 @@ fn l6_a_page_from_elsewhere_reads_nothing_and_does_nothing() {
     assert!(!read.to_string().contains("canary"));
     assert_eq!(world.ok(&["show", &session, "--json"]), before);
     assert_eq!(serving.end().0, 0);
+}
+
+#[test]
+fn it_may_have_as_many_connections_as_it_takes_whatever_the_shell_allowed_at_first() {
+    let world = World::new();
+    let serve = world.command(&["serve", "--port", "0", "--json"]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -S -n 256; exec \"$0\" \"$@\""]).arg(serve.get_program()).args(serve.get_args());
+    shell.env_clear().envs(serve.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let serving = Serving::run(shell);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", serving.child.id())).unwrap();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let mut numbers = files.split_whitespace().map(|number| number.parse().unwrap_or(u64::MAX));
+    let (allowed, most) = (numbers.next().unwrap(), numbers.next().unwrap());
+    assert_eq!(allowed, most.min(4096 + 1024));
+    assert_eq!(serving.ask(None, "/health").0, 200);
+    serving.end();
 }
