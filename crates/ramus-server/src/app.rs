@@ -1,8 +1,9 @@
 //! What all requests share.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex};
 
 use ramus_engine::{Durability, Engine, EngineError, Filter, Session};
 use ramus_model::SessionId;
@@ -33,6 +34,10 @@ pub(crate) struct App {
     pub(crate) prices: Prices,
     /// Where sessions are started that name no directory.
     pub(crate) directory: String,
+    /// Where sessions of clients get directories of their own.
+    pub(crate) workspaces: Option<PathBuf>,
+    /// Held while the session of a client is made.
+    pub(crate) making: Mutex<()>,
     pub(crate) access: Access,
     pub(crate) hosts: Hosts,
     pub(crate) limits: Limits,

@@ -28,6 +28,8 @@ pub struct Limits {
     pub head: Duration,
     /// How long an answer may take to begin.
     pub request: Duration,
+    /// How long a reader may let nothing through before its connection ends.
+    pub write: Duration,
     /// How many connections there are at a time.
     pub connections: usize,
     /// How many requests work at a time; others wait.
@@ -48,6 +50,7 @@ impl Default for Limits {
             body: 32 << 20,
             head: Duration::from_secs(10),
             request: Duration::from_secs(60),
+            write: Duration::from_secs(30),
             connections: 4096,
             work: 128,
             runs: 32,
@@ -71,4 +74,6 @@ pub struct Config {
     pub limits: Limits,
     /// Whether every request is logged.
     pub log_requests: bool,
+    /// Where sessions of clients get directories of their own; without, they work where the server was started.
+    pub workspaces: Option<PathBuf>,
 }

@@ -19,6 +19,7 @@ mod input;
 mod listen;
 mod log;
 mod metrics;
+mod patience;
 mod role;
 mod route;
 mod run;

@@ -22,6 +22,7 @@ use tower::Service as _;
 
 use crate::config::{Limits, Listen};
 use crate::guard::Peer;
+use crate::patience::Patient;
 
 /// How many headers a request has at most.
 const HEADERS: usize = 100;
@@ -128,7 +129,7 @@ async fn converse(stream: Box<dyn Stream>, peer: Peer, router: Router, limits: L
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.head).max_headers(HEADERS).half_close(false);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    let connection = builder.serve_connection(TokioIo::new(Patient::new(stream, limits.write)), service);
     tokio::pin!(connection);
     tokio::select! {
         // What is wrong with a connection concerns whoever is at its other end.

@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
 
 mod api;
+mod assets;
 mod audit;
+mod conversations;
 mod document;
 mod events;
 mod fuzz;
@@ -13,4 +15,5 @@ mod load;
 mod owners;
 mod roles;
 mod runs;
+mod workbench;
 mod world;
