@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Mutex};
 
 use ramus_engine::{Durability, Engine, EngineError, Filter, Session};
 use ramus_model::SessionId;
@@ -20,6 +20,7 @@ use crate::hub::Hub;
 use crate::input::Expected;
 use crate::log::Log;
 use crate::metrics::Metrics;
+use crate::route::Places;
 use crate::run::{Runs, Workshop};
 use crate::shelf::Shelf;
 use crate::work::Work;
@@ -36,8 +37,8 @@ pub(crate) struct App {
     pub(crate) directory: String,
     /// Where sessions of clients get directories of their own.
     pub(crate) workspaces: Option<PathBuf>,
-    /// Held while the session of a client is made.
-    pub(crate) making: Mutex<()>,
+    /// Whoever works on the workspace of a client holds its place.
+    pub(crate) places: Places,
     pub(crate) access: Access,
     pub(crate) hosts: Hosts,
     pub(crate) limits: Limits,

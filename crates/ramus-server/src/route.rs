@@ -46,6 +46,7 @@ use crate::app::App;
 use crate::document;
 use crate::error::{ApiError, Kind};
 use crate::guard::guard;
+pub(crate) use okc::Places;
 
 /// Every route that is described.
 fn described() -> OpenApiRouter<Arc<App>> {

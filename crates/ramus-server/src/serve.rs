@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Mutex};
 
 use ramus_engine::{Durability, Engine, EngineError};
 use ramus_model::usage::Prices;
@@ -21,7 +21,7 @@ use crate::hub::Hub;
 use crate::listen::Socket;
 use crate::log::Log;
 use crate::metrics::Metrics;
-use crate::route;
+use crate::route::{self, Places};
 use crate::run::{Runs, Workshop};
 use crate::shelf::Shelf;
 use crate::work::Work;
@@ -159,7 +159,7 @@ fn app(config: Config, home: Home, hosts: Hosts) -> Arc<App> {
         prices: home.prices,
         directory: home.directory,
         workspaces: config.workspaces,
-        making: Mutex::default(),
+        places: Places::default(),
         access: home.access,
         hosts,
         limits: config.limits,

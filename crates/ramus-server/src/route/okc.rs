@@ -11,9 +11,11 @@ mod client;
 pub(super) mod conversations;
 pub(super) mod history;
 mod live;
+mod places;
 mod reply;
 mod standing;
 mod stream;
 pub(super) mod workspace;
 
 pub(crate) use client::{Client, Whose};
+pub(crate) use places::Places;

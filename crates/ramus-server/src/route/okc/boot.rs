@@ -27,13 +27,14 @@ pub(super) const SNAPSHOTS: usize = 10;
 #[utoipa::path(get, path = "/api/session/info", tag = "workbench", params(Whose),
     responses((status = 200, description = "The session; without one, what there would be", body = Shape), Refusals))]
 pub(crate) async fn info(State(app): State<Arc<App>>, owner: Owner, client: Client) -> Result<Answer, ApiError> {
-    app.work(move |app| match app.client_session(&owner, &client)? {
-        Some(mut session) => {
-            let mut told = describe(&session, &client)?;
-            told.insert("workspace_state".into(), app.workspace_state(&mut session, SNAPSHOTS)?.into());
-            Ok(Answer::object(told).at(session.log().len() as u64))
-        }
-        None => Ok(Answer::object(nothing(&client))),
+    app.work(move |app| {
+        let _place = app.places.hold(&owner, &client);
+        let Some(mut session) = app.client_session(&owner, &client)? else {
+            return Ok(Answer::object(nothing(&client)));
+        };
+        let mut told = describe(&session, &client)?;
+        told.insert("workspace_state".into(), app.workspace_state(&mut session, SNAPSHOTS)?.into());
+        Ok(Answer::object(told).at(session.log().len() as u64))
     })
     .await
 }
@@ -43,13 +44,14 @@ pub(crate) async fn info(State(app): State<Arc<App>>, owner: Owner, client: Clie
 #[utoipa::path(get, path = "/api/session/boot", tag = "workbench", params(Whose),
     responses((status = 200, description = "The word of welcome, and the session", body = Shape), Refusals))]
 pub(crate) async fn look(State(app): State<Arc<App>>, owner: Owner, client: Client) -> Result<Answer, ApiError> {
-    app.work(move |app| match app.client_session(&owner, &client)? {
-        Some(session) => booted(app, session, &client),
-        None => {
-            let vm = nothing(&client);
-            let state = vm.get("workspace_state").cloned().unwrap_or_default();
-            Ok(Answer::json(json!({"reply": WELCOME, "booted": false, "vm": vm, "workspace_state": state})))
+    app.work(move |app| {
+        let _place = app.places.hold(&owner, &client);
+        if let Some(session) = app.client_session(&owner, &client)? {
+            return booted(app, session, &client);
         }
+        let vm = nothing(&client);
+        let state = vm.get("workspace_state").cloned().unwrap_or_default();
+        Ok(Answer::json(json!({"reply": WELCOME, "booted": false, "vm": vm, "workspace_state": state})))
     })
     .await
 }
@@ -63,7 +65,11 @@ pub(crate) async fn boot(
     client: Client,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Answer, ApiError> {
-    app.work(move |app| booted(app, app.start_client_session(&owner, &client)?, &client)).await
+    app.work(move |app| {
+        let _place = app.places.hold(&owner, &client);
+        booted(app, app.start_client_session(&owner, &client)?, &client)
+    })
+    .await
 }
 
 fn booted(app: &App, mut session: Session, client: &Client) -> Result<Answer, ApiError> {

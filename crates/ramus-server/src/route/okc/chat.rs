@@ -60,7 +60,11 @@ pub(crate) async fn chat(
     }
     let started = Instant::now();
     let (whose, name) = (owner.clone(), client.clone());
-    let mut session = app.work(move |app| app.start_client_session(&whose, &name)).await?;
+    let session = app.work(move |app| {
+        let _place = app.places.hold(&whose, &name);
+        app.start_client_session(&whose, &name)
+    });
+    let mut session = session.await?;
     // Whoever wants to see it all watches before it starts.
     let reader = match said.stream && wants_events(&headers) {
         true => Some(Reader::start(&app, session.id().clone(), None).await?),

@@ -141,6 +141,7 @@ pub(crate) async fn delete(
     expected: Expected,
 ) -> Result<Answer, ApiError> {
     app.work(move |app| {
+        let _place = app.places.hold(&owner, &client);
         let session = open(app, &owner, &client, &id)?;
         check(&session, expected)?;
         let payload = session.conversation()?.map(|saved| saved.payload).unwrap_or_default();
@@ -204,6 +205,7 @@ fn save(
 ) -> Result<Answer, ApiError> {
     // Nothing is made for what cannot be saved.
     check_conversation(&payload)?;
+    let _place = app.places.hold(owner, client);
     let (mut session, is_new) = open_or_make(app, owner, client, id, expected)?;
     let standing = standing(app, owner, client, &session, &payload)?;
     app.engine.save_conversation(&mut session, &payload, &standing)?;

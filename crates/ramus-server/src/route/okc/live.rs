@@ -1,10 +1,8 @@
 //! The one session that a client has: found, and made with everything that belongs to it.
 
-use std::sync::PoisonError;
-
 use axum::http::HeaderMap;
 use ramus_engine::{Boot, EngineError, ErrorKind, INITIAL_SNAPSHOT, NewSession, Session, SnapshotEntry, WorkspaceInfo};
-use ramus_model::{Seq, SessionId};
+use ramus_model::SessionId;
 use ramus_wire::okc as shape;
 use serde_json::{Map, Value, json};
 
@@ -49,20 +47,9 @@ impl App {
         }
     }
 
-    /// Returns the session of a client with its root and its workspace, and makes what is missing of them.
+    /// Returns the session of a client with its root and its workspace, and makes what is missing of them. Whoever calls
+    /// holds the place of the client.
     pub(super) fn start_client_session(&self, owner: &Owner, client: &Client) -> Result<Session, ApiError> {
-        let is_ready = |session: &Session| -> Result<bool, ApiError> {
-            let has_place = self.workspaces.is_none() || self.engine.has_workspace(session);
-            let is_said = session.log().visible().any(|seq| is_message(session, seq));
-            Ok(has_place && (is_said || session.welcome()?.is_some()))
-        };
-        if let Some(session) = self.client_session(owner, client)?
-            && is_ready(&session)?
-        {
-            return Ok(session);
-        }
-        // Whoever comes meanwhile finds everything made.
-        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let mut session = self.open_or_make(owner, client)?;
         let is_new = match &self.workspaces {
             Some(storage) => self.engine.ensure_workspace(&mut session, storage)?,
@@ -111,10 +98,6 @@ impl App {
         let (info, all) = self.look_at_workspace(session)?;
         Ok(shape::state(session, &info, &all, limit))
     }
-}
-
-fn is_message(session: &Session, seq: Seq) -> bool {
-    session.log().record(seq).is_some_and(|record| record.kind == ramus_model::Kind::Message)
 }
 
 /// What is told of a workspace that was not made yet.

@@ -40,6 +40,7 @@ impl Awaited {
         let end = run.end().ok_or_else(unended)??;
         let latency = started.elapsed();
         app.work(move |app| {
+            let _place = app.places.hold(&owner, &client);
             let mut session = app.session(&owner, run.session.as_str())?;
             let unkept = keep_files(app, &mut session, &end, &prompt)?;
             let mut reply = compose(&session, &client, &end)?;

@@ -46,9 +46,12 @@ pub(crate) async fn snapshots(
     client: Client,
     Asked(listed): Asked<Listed>,
 ) -> Result<Answer, ApiError> {
-    app.work(move |app| match app.client_session(&owner, &client)? {
-        Some(mut session) => Ok(Answer::object(app.workspace_state(&mut session, listed.most())?)),
-        None => Ok(Answer::object(no_workspace())),
+    app.work(move |app| {
+        let _place = app.places.hold(&owner, &client);
+        match app.client_session(&owner, &client)? {
+            Some(mut session) => Ok(Answer::object(app.workspace_state(&mut session, listed.most())?)),
+            None => Ok(Answer::object(no_workspace())),
+        }
     })
     .await
 }
@@ -72,6 +75,7 @@ pub(crate) async fn snapshot(
     Body(take): Body<Take>,
 ) -> Result<Answer, ApiError> {
     app.work(move |app| {
+        let _place = app.places.hold(&owner, &client);
         let mut session = app.start_client_session(&owner, &client)?;
         let taken = app.engine.snapshot(&mut session, take.label.as_deref())?;
         let position = app.finish(&mut session)?;
@@ -110,6 +114,7 @@ pub(crate) async fn restore(
         return Err(ApiError::invalid("a restore names a `snapshot_id` or a `branch`"));
     }
     app.work(move |app| {
+        let _place = app.places.hold(&owner, &client);
         let mut session = app.client_session(&owner, &client)?.ok_or_else(unknown)?;
         let target = find(app, &session, id.as_deref(), branch.as_deref())?;
         // A workspace that was removed with a conversation comes back.
@@ -160,6 +165,7 @@ pub(crate) async fn branch(
         return Err(ApiError::invalid("the name of a branch has letters or digits"));
     }
     app.work(move |app| {
+        let _place = app.places.hold(&owner, &client);
         let mut session = app.start_client_session(&owner, &client)?;
         let id = branch.snapshot_id.as_deref().map(str::trim).filter(|id| !id.is_empty());
         let target = match id {
