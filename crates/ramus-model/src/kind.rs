@@ -142,7 +142,8 @@ pub enum Marker {
     Segment,
     /// `ramus.gap`: records that were left out of a base.
     Gap,
-    /// `ramus.share`, `ramus.grant`, `ramus.approval`, `ramus.origin`, `ramus.purged-entry`: session scope, nothing the tree needs.
+    /// `ramus.share`, `ramus.grant`, `ramus.approval`, `ramus.origin`, `ramus.purged-entry`, `ramus.conversation`: session
+    /// scope, nothing the tree needs.
     Session,
     /// `ramus.purged`: a message was here and is gone for good. It still counts, so that no other message takes its number.
     Purged,
@@ -174,7 +175,7 @@ impl Marker {
             Some("meta") => Self::Meta,
             Some("segment") => Self::Segment,
             Some("gap") => Self::Gap,
-            Some("share" | "grant" | "approval" | "origin" | "purged-entry") => Self::Session,
+            Some("share" | "grant" | "approval" | "origin" | "purged-entry" | "conversation") => Self::Session,
             Some("purged") => Self::Purged,
             _ => Self::None,
         }

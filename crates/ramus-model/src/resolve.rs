@@ -92,9 +92,14 @@ fn aliased(log: &Log, reference: &str) -> Option<Seq> {
         return None;
     }
     let number: usize = number.parse().ok().filter(|number| *number > 0)?;
+    let found = numbered(log).nth(number - 1)?;
+    log.record(found).filter(|record| record.marker != Marker::Purged).map(|_| found)
+}
+
+/// Returns the messages of a session in the order of their numbers. One that was purged keeps its number.
+pub fn numbered(log: &Log) -> impl Iterator<Item = Seq> + '_ {
     let is_message = |seq: &Seq| {
         log.record(*seq).is_some_and(|record| record.kind == Kind::Message || record.marker == Marker::Purged)
     };
-    let found = log.seqs().filter(|seq| is_message(seq) && log.belongs(*seq)).nth(number - 1)?;
-    log.record(found).filter(|record| record.marker != Marker::Purged).map(|_| found)
+    log.seqs().filter(move |seq| is_message(seq) && log.belongs(*seq))
 }

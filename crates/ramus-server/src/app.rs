@@ -1,6 +1,7 @@
 //! What all requests share.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
@@ -19,6 +20,7 @@ use crate::hub::Hub;
 use crate::input::Expected;
 use crate::log::Log;
 use crate::metrics::Metrics;
+use crate::route::Places;
 use crate::run::{Runs, Workshop};
 use crate::shelf::Shelf;
 use crate::work::Work;
@@ -33,6 +35,10 @@ pub(crate) struct App {
     pub(crate) prices: Prices,
     /// Where sessions are started that name no directory.
     pub(crate) directory: String,
+    /// Where sessions of clients get directories of their own.
+    pub(crate) workspaces: Option<PathBuf>,
+    /// Whoever works on the workspace of a client holds its place.
+    pub(crate) places: Places,
     pub(crate) access: Access,
     pub(crate) hosts: Hosts,
     pub(crate) limits: Limits,

@@ -74,4 +74,6 @@ pub struct Config {
     pub limits: Limits,
     /// Whether every request is logged.
     pub log_requests: bool,
+    /// Where sessions of clients get directories of their own; without, they work where the server was started.
+    pub workspaces: Option<PathBuf>,
 }

@@ -94,8 +94,11 @@ pub(crate) fn frame() -> OpenApi {
         .build()
 }
 
-/// Names every operation after its method and path, so that no two have one name.
+/// Names every operation after its method and path, so that no two have one name. What stands for the rest of a path is
+/// written like everything else that stands for something.
 pub(crate) fn name_operations(document: &mut OpenApi) {
+    let paths = std::mem::take(&mut document.paths.paths);
+    document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
     for (path, item) in &mut document.paths.paths {
         let place: Vec<&str> = path.split(['/', '{', '}', '.']).filter(|part| !part.is_empty()).collect();
         let place = place.join("_").replace("api_v1_", "");

@@ -36,6 +36,17 @@ impl Role {
         if method.is_safe() {
             return Self::View;
         }
+        match (method, route) {
+            (
+                &Method::POST,
+                "/api/chat" | "/api/session/boot" | "/api/session/workspace/snapshots" | "/api/conversations",
+            )
+            | (&Method::PUT, "/api/conversations/{id}") => return Self::Prompt,
+            (&Method::POST, "/api/session/workspace/restore" | "/api/session/workspace/branch") => {
+                return Self::Approve;
+            }
+            _ => {}
+        }
         let within = route.strip_prefix("/api/v1/sessions").unwrap_or("/elsewhere");
         match (method, within) {
             (

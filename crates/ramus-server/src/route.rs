@@ -16,6 +16,7 @@ mod history;
 mod life;
 mod login;
 mod messages;
+mod okc;
 mod operations;
 mod permissions;
 mod runs;
@@ -45,6 +46,7 @@ use crate::app::App;
 use crate::document;
 use crate::error::{ApiError, Kind};
 use crate::guard::guard;
+pub(crate) use okc::Places;
 
 /// Every route that is described.
 fn described() -> OpenApiRouter<Arc<App>> {
@@ -105,6 +107,17 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(usage::usage))
         .routes(routes!(history::history))
         .routes(routes!(blobs::blob))
+        .routes(routes!(okc::boot::info))
+        .routes(routes!(okc::boot::look, okc::boot::boot))
+        .routes(routes!(okc::history::list, okc::history::delete))
+        .routes(routes!(okc::history::node))
+        .routes(routes!(okc::workspace::snapshots, okc::workspace::snapshot))
+        .routes(routes!(okc::workspace::restore))
+        .routes(routes!(okc::workspace::branch))
+        .routes(routes!(okc::assets::asset))
+        .routes(routes!(okc::chat::chat))
+        .routes(routes!(okc::conversations::list, okc::conversations::create))
+        .routes(routes!(okc::conversations::show, okc::conversations::replace, okc::conversations::delete))
 }
 
 /// The description of every route.

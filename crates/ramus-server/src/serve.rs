@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use ramus_engine::{Durability, Engine};
+use ramus_engine::{Durability, Engine, EngineError};
 use ramus_model::usage::Prices;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -21,7 +21,7 @@ use crate::hub::Hub;
 use crate::listen::Socket;
 use crate::log::Log;
 use crate::metrics::Metrics;
-use crate::route;
+use crate::route::{self, Places};
 use crate::run::{Runs, Workshop};
 use crate::shelf::Shelf;
 use crate::work::Work;
@@ -59,6 +59,9 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
+    /// What an import left half done cannot be finished.
+    #[error("cannot finish an import that was interrupted")]
+    Unsettled(#[source] EngineError),
 }
 
 /// Where a server listens.
@@ -111,6 +114,8 @@ impl Server {
             Listen::Unix(path) => path.display().to_string(),
         };
         let unheard = |source| ServeError::Listen { address: named(), source };
+        // Whoever comes after an import that was interrupted finds all of it, or nothing.
+        home.engine.settle_imports().map_err(ServeError::Unsettled)?;
         let socket = Socket::bind(&config.listen).await.map_err(unheard)?;
         let bound = socket.address().map_err(unheard)?;
         let address = match (&config.listen, bound) {
@@ -153,6 +158,8 @@ fn app(config: Config, home: Home, hosts: Hosts) -> Arc<App> {
         durability: home.durability,
         prices: home.prices,
         directory: home.directory,
+        workspaces: config.workspaces,
+        places: Places::default(),
         access: home.access,
         hosts,
         limits: config.limits,

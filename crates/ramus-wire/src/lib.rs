@@ -13,6 +13,7 @@ pub mod files;
 pub mod health;
 pub mod import;
 pub mod life;
+pub mod okc;
 pub mod operation;
 pub mod permission;
 pub mod preview;

@@ -13,7 +13,7 @@ use crate::operation::Doing;
 use crate::session::Session;
 
 /// What a session is greeted with when nobody says.
-const WELCOME: &str = "What shall we work on?";
+pub const WELCOME: &str = "What shall we work on?";
 
 /// How a session is seeded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,6 +72,12 @@ impl Engine {
 }
 
 impl Session {
+    /// Returns the word of welcome of a session that was seeded.
+    pub fn welcome(&self) -> Result<Option<String>, EngineError> {
+        let Some(seq) = self.boot_entry()? else { return Ok(None) };
+        Ok(Some(self.booted(seq)?.welcome))
+    }
+
     /// Finds the entry that a session was seeded with.
     fn boot_entry(&self) -> Result<Option<Seq>, EngineError> {
         let log = self.log();

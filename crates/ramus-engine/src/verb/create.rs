@@ -4,16 +4,18 @@ use std::cell::RefCell;
 
 use ramus_model::json::Raw;
 use ramus_model::permission::Rule;
+use ramus_model::resolve::NAMESPACE;
 use ramus_model::{Body, CURRENT_VERSION, EntryId, Header, RamusHeader, SessionId};
-use ramus_store::{NewLog, Residence};
-use serde_json::Value;
+use ramus_store::{Hold, NewLog, Residence};
+use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::operation::Doing;
 use crate::project;
-use crate::session::{Session, load};
+use crate::session::{Session, find, load};
 use crate::sidecar::Found;
+use crate::verb::meta::FREE;
 use crate::verb::permission::permission_body;
 
 /// What a new session starts with.
@@ -36,7 +38,38 @@ pub struct NewSession {
 impl Engine {
     /// Makes a session.
     pub fn create(&self, new: NewSession) -> Result<Session, EngineError> {
-        let id = new_session_id();
+        self.create_as(new_session_id(), new, Map::new())
+    }
+
+    /// Makes a session with an id that its caller chose, and free metadata. Its messages are numbered under a name that no
+    /// earlier session of this id had. An id that is taken is a conflict.
+    pub fn create_called(
+        &self,
+        id: &SessionId,
+        new: NewSession,
+        metadata: Map<String, Value>,
+    ) -> Result<Session, EngineError> {
+        if !is_tame(id) {
+            let reason = "an id that is chosen has 1 to 64 letters, digits and dashes";
+            return Err(EngineError::Invalid(reason.into()));
+        }
+        let mut set: Map<String, Value> =
+            metadata.into_iter().map(|(key, value)| (format!("{FREE}{key}"), value)).collect();
+        set.insert(NAMESPACE.to_owned(), format!("ramus-{}", new_entry_id(|_| false)).into());
+        // Nobody takes the id between looking and making.
+        let _alone = self.store.hold_forks(Hold::Exclusive)?;
+        if self.is_taken(id)? {
+            return Err(EngineError::Conflict(format!("the id {:?} is taken", id.as_str())));
+        }
+        self.create_as(id.clone(), new, set)
+    }
+
+    /// Says whether an id is taken: by a session, or by what forks of a deleted one read.
+    pub fn is_taken(&self, id: &SessionId) -> Result<bool, EngineError> {
+        Ok(find(self.store.as_ref(), id)?.is_some() || self.store.find_base(id)?.is_some())
+    }
+
+    fn create_as(&self, id: SessionId, new: NewSession, set: Map<String, Value>) -> Result<Session, EngineError> {
         let timestamp = self.timestamp();
         let title = new.title.as_deref().map(check_title).transpose()?;
         let header = Header {
@@ -61,7 +94,8 @@ impl Engine {
             Some(model) => Some(model_body(&model)?),
             None => None,
         });
-        let bodies = bodies.chain(permission_body(&new.permission));
+        let meta = (!set.is_empty()).then(|| Body::ramus("meta", json!({"set": set})));
+        let bodies = bodies.chain(permission_body(&new.permission)).chain(meta);
         let mut doing = Doing::called("create", self, id.as_str());
         for body in bodies.map(|body| doing.mark(body)) {
             let entry = new_entry_id(|id| last.as_ref().is_some_and(|last| last.as_str() == id));
@@ -101,6 +135,12 @@ impl Engine {
 /// The version that is stamped into what this engine makes.
 pub(crate) fn engine_version() -> String {
     format!("ramus {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Says whether an id can be part of a name in the file system as it is.
+pub(crate) fn is_tame(id: &SessionId) -> bool {
+    let id = id.as_str();
+    (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 pub(crate) fn new_session_id() -> SessionId {

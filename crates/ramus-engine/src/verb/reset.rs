@@ -21,6 +21,7 @@ use crate::session::Session;
 use crate::verb::append::{ATTEMPTS, overtaken};
 use crate::verb::create::{new_entry_id, title_body};
 use crate::verb::family::named;
+use crate::verb::snapshot_name::is_of_snapshots;
 use crate::workspace::io;
 
 /// What a reset removed, or would remove.
@@ -102,6 +103,8 @@ impl Engine {
         let now = self.timestamp();
         let mut set: Map<String, Value> = log.facts().meta().clone();
         set.insert(NAMESPACE.to_owned(), namespace.into());
+        // What they stand for is erased.
+        set.retain(|key, _| !is_of_snapshots(key));
         let title = log.facts().title().map(|(title, _)| title_body(title));
         let bodies = [Body::ramus("meta", json!({"set": set}))].into_iter().chain(title);
         let mut last: Option<EntryId> = None;

@@ -84,7 +84,7 @@ impl Engine {
     }
 
     /// A message with every member the programs that share this format rely on.
-    fn text_message(&self, say: &Say, model: Option<&str>) -> Value {
+    pub(crate) fn text_message(&self, say: &Say, model: Option<&str>) -> Value {
         let now = self.now();
         let mut content = vec![json!({"type": "text", "text": say.text})];
         let picture = |picture: &Picture| json!({"type": "image", "data": picture.data, "mimeType": picture.kind});

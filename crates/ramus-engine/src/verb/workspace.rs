@@ -4,10 +4,11 @@
 //! a note of its own.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use ramus_model::{Body, Draft};
+use ramus_model::Body;
 use ramus_snapshot::Conflict;
 use serde_json::json;
 
@@ -15,16 +16,17 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::operation::Doing;
 use crate::session::Session;
+use crate::verb::create::is_tame;
 use crate::verb::restore::{RestoreReport, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
-use crate::workspace::{Cause, io, make, short};
+use crate::workspace::{io, make, short};
 
 /// The directories that every workspace has: their names, and what they are for.
 const STANDARD: [(&str, &str); 3] =
     [("mnt", "what the session works on"), ("output", "what it makes for others"), ("tmp", "what nobody needs later")];
 
 /// What the first snapshot of a workspace is called.
-const INITIAL: &str = "Initial workspace state";
+pub const INITIAL_SNAPSHOT: &str = "Initial workspace state";
 
 /// One directory of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,32 +70,63 @@ impl Engine {
         if self.owned_workspace(session).is_some() {
             return Err(EngineError::Conflict("the session has a workspace of its own".into()));
         }
+        self.ensure_workspace(session, storage)?;
+        self.snapshot(session, Some(INITIAL_SNAPSHOT))?;
+        self.describe_workspace(session)
+    }
+
+    /// Makes sure that a session has a workspace beneath `storage` and works there: makes what is missing of it, also when
+    /// somebody was interrupted at that. Says whether something was.
+    pub fn ensure_workspace(&self, session: &mut Session, storage: &Path) -> Result<bool, EngineError> {
+        let root = match self.owned_workspace(session) {
+            Some(root) if Path::new(session.cwd()) == root => return Ok(false),
+            Some(root) => root,
+            None => self.provision(session, storage)?,
+        };
+        self.keep_standard_directories(session)?;
+        let text =
+            root.to_str().ok_or_else(|| EngineError::Invalid("the directory has a name that is not text".into()))?;
         let id = session.id().to_string();
-        let is_tame = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        if !is_tame {
-            return Err(EngineError::Invalid(format!("{id:?} cannot be the name of a directory")));
+        let workspace = json!({"root": text, "mount": format!("/mnt/{id}"), "session": id});
+        self.record_one(session, "workspace", Body::ramus("meta", json!({"set": {"workspace": workspace}})))?;
+        // Last of all: who works there has everything.
+        self.move_to(session, text)?;
+        Ok(true)
+    }
+
+    /// Says whether a session works in a workspace that this home made for it.
+    pub fn has_workspace(&self, session: &Session) -> bool {
+        self.owned_workspace(session).is_some_and(|root| Path::new(session.cwd()) == root)
+    }
+
+    /// Makes the directory of a workspace, and notes that it is ours.
+    fn provision(&self, session: &Session, storage: &Path) -> Result<PathBuf, EngineError> {
+        if !is_tame(session.id()) {
+            return Err(EngineError::Invalid(format!("{:?} cannot be the name of a directory", session.id().as_str())));
         }
         let storage = make(storage).and_then(|()| storage.canonicalize()).map_err(io("make", storage))?;
         // The home is closed to tools, and so would be everything in it.
         if self.apart.iter().any(|home| home.canonicalize().is_ok_and(|home| storage.starts_with(home))) {
             return Err(EngineError::Invalid("a workspace cannot be in the home".into()));
         }
-        let root = storage.join(&id);
-        // One that is there already may be anybody's.
-        fs::DirBuilder::new().mode(0o700).create(&root).map_err(io("make", &root))?;
+        let root = storage.join(session.id().as_str());
+        match fs::DirBuilder::new().mode(0o700).create(&root) {
+            // One that is there already may be anybody's, unless nothing is in it.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && is_vacant(&root) => {}
+            made => made.map_err(io("make", &root))?,
+        }
         make(&storage.join("deployments")).map_err(io("make", &storage))?;
         self.note_workspace(session, &root)?;
-        self.keep_standard_directories(session)?;
-        let text =
-            root.to_str().ok_or_else(|| EngineError::Invalid("the directory has a name that is not text".into()))?;
-        self.move_to(session, text)?;
-        let workspace = json!({"root": text, "mount": format!("/mnt/{id}"), "session": id});
-        let mut doing = Doing::several("workspace", self, session);
-        let body = Body::ramus("meta", json!({"set": {"workspace": workspace}}));
-        self.record(session, &mut doing, vec![Draft::new(body)])?;
-        let mut store = self.snapshot_store(session)?;
-        self.take_snapshot(session, &mut store, (INITIAL, Cause::Asked), &mut doing)?;
-        self.describe_workspace(session)
+        Ok(root)
+    }
+
+    /// Removes the workspace that was made for a session, with everything in it, and says where it was. The session stays,
+    /// and what its snapshots hold.
+    pub fn remove_workspace(&self, session: &Session) -> Result<Option<PathBuf>, EngineError> {
+        let _lease = self.store.lease(session.location(), self.now())?;
+        let Some(owned) = self.owned_by(session) else { return Ok(None) };
+        owned.remove(false)?;
+        Ok(Some(owned.root))
     }
 
     /// Says what there is to know about the directory that a session works in.
@@ -104,12 +137,13 @@ impl Engine {
         let mount = if owned.is_some() { format!("/mnt/{id}") } else { root.display().to_string() };
         let latest = session.account()?.latest;
         let is_dirty = match latest {
-            Some(latest) => {
+            // A directory that is gone is neither the same nor another.
+            Some(latest) if Path::new(session.cwd()).is_dir() => {
                 let mut store = self.snapshot_store(session)?;
                 let now = look(session, &mut store, "")?.id;
                 Some(!store.changed(latest, now)?.is_empty())
             }
-            None => None,
+            _ => None,
         };
         let standard = |(name, purpose): &(&str, &str)| Mount {
             name: (*name).to_owned(),
@@ -168,4 +202,10 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Says whether a path is a directory, and no link to one, with nothing in it.
+fn is_vacant(path: &Path) -> bool {
+    let is_directory = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    is_directory && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }

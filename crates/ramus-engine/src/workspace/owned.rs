@@ -27,13 +27,19 @@ impl Engine {
         self.owned(&session.location().id).map(|owned| owned.root)
     }
 
+    /// The same, and the note of it.
+    pub(crate) fn owned_by(&self, session: &Session) -> Option<Owned> {
+        self.owned(&session.location().id)
+    }
+
     /// Notes that a workspace was made for a session.
     pub(crate) fn note_workspace(&self, session: &Session, root: &Path) -> Result<(), EngineError> {
         let none = || EngineError::Invalid("this home keeps no workspaces".into());
         let path = self.workspace_note(&session.location().id).ok_or_else(none)?;
         let write = || {
             path.parent().map_or(Ok(()), make)?;
-            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+            // What an earlier one says is not so any more, or this would not be called.
+            let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
             writeln!(file, "{}", root.display())?;
             file.sync_all()
         };

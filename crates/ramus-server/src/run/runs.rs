@@ -65,6 +65,11 @@ impl Running {
         let _ = end.wait_for(Option::is_some).await;
     }
 
+    /// Returns how it ended, if it has.
+    pub(crate) fn end(&self) -> Option<End> {
+        self.end.borrow().clone()
+    }
+
     /// Tells the end.
     pub(crate) fn end_frame(&self) -> Frame {
         let mut told = self.to_json();

@@ -20,9 +20,15 @@ impl App {
             guard.end = Some(app.turn(&guard.run, session, &order, letters));
         });
         if spawned.is_err() {
-            self.runs.ended(run);
-            run.finish(Err(ApiError::busy("no thread could be started for the turn")));
+            self.give_up(run, ApiError::busy("no thread could be started for the turn"));
         }
+    }
+
+    /// Ends a turn that could not be started.
+    pub(crate) fn give_up(&self, run: &Arc<Running>, error: ApiError) {
+        self.runs.ended(run);
+        run.finish(Err(error));
+        self.hub.ended(run);
     }
 
     fn turn(&self, run: &Arc<Running>, mut session: Session, order: &Order, letters: Letters) -> End {

@@ -42,6 +42,7 @@ impl Ground {
 
     /// Puts names in the place of parameters.
     fn target(&self, path: &str) -> String {
+        let path = path.replace("{path}", "deployments/none/index.html");
         let path = path.replace("{id}", &self.session).replace("{entry}", "%232").replace("{sha256}", &"0".repeat(64));
         path.replace("{run}", "none").replace("{approval}", "none").replace("{call}", "none")
     }
@@ -86,9 +87,13 @@ impl Ground {
 fn body_for(path: &str) -> Value {
     match path.rsplit('/').next().unwrap_or_default() {
         "entries" => json!({"entries": [crate::world::message("planted")]}),
-        "branch" => json!({"entry": "#1"}),
         "label" => json!({"entry": "#1", "name": "planted"}),
+        "restore" if path.starts_with("/api/session/") => json!({"snapshot_id": "none"}),
         "restore" => json!({"snapshot": "none"}),
+        "branch" if path.starts_with("/api/session/") => json!({"branch": "planted"}),
+        "branch" => json!({"entry": "#1"}),
+        "chat" => json!({"message": "planted"}),
+        "conversations" => json!({"id": "planted", "messages": [{"id": "m1", "role": "user", "content": "planted"}]}),
         "purge" => json!({"entry": "#1"}),
         "todos" => json!({"add": {"text": "planted"}}),
         "merge-back" => json!({"from": "none"}),
@@ -230,7 +235,8 @@ fn l4_what_a_form_can_send_is_refused() {
         Some(""),
         None,
     ];
-    for (method, path) in routes().into_iter().filter(|(method, _)| matches!(method.as_str(), "POST" | "PATCH")) {
+    for (method, path) in routes().into_iter().filter(|(method, _)| matches!(method.as_str(), "POST" | "PATCH" | "PUT"))
+    {
         for kind in simple {
             let mut request = Request::new(&method, &ground.target(&path));
             request = request.header("authorization", &format!("Bearer {}", ground.world.token));
@@ -264,7 +270,9 @@ fn i8_no_route_of_a_session_answers_another_owner() {
     for (method, path) in of_sessions {
         let request = ground.request(&method, &path).header("authorization", &format!("Bearer {}", ground.world.other));
         let response = ground.send(&request);
-        assert_eq!(response.status, 404, "{method} {path}: {}", String::from_utf8_lossy(&response.body));
+        // What would be laid over another's is a conflict, and says no more.
+        let status = if method == "PUT" { 409 } else { 404 };
+        assert_eq!(response.status, status, "{method} {path}: {}", String::from_utf8_lossy(&response.body));
     }
     assert_eq!(ground.logs(), before);
 }

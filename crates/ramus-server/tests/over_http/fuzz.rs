@@ -65,7 +65,7 @@ fn value(dice: &mut Dice, depth: usize) -> Value {
 
 /// Bodies with members that routes know.
 fn body(dice: &mut Dice) -> Value {
-    const MEMBERS: [&str; 32] = [
+    const MEMBERS: [&str; 42] = [
         "entries",
         "parent",
         "title",
@@ -98,6 +98,16 @@ fn body(dice: &mut Dice) -> Value {
         "history",
         "welcome",
         "system",
+        "message",
+        "replace_last",
+        "stream",
+        "snapshot_id",
+        "checkout",
+        "id",
+        "branches",
+        "workspace",
+        "createdAt",
+        "updatedAt",
     ];
     if dice.roll(8) == 0 {
         return value(dice, 3);
@@ -108,6 +118,8 @@ fn body(dice: &mut Dice) -> Value {
         let given = match (member, dice.roll(3)) {
             ("entries", 0) => json!([message("fuzz")]),
             ("entry" | "snapshot" | "parent", 0) => json!("#2"),
+            ("messages", 0) => json!([{"id": dice.pick(&WORDS), "role": "user", "content": "fuzz"}]),
+            ("branches", 0) => json!({"m": {"versions": [{"messages": [{"id": "m", "content": value(dice, 1)}]}]}}),
             ("cwd", _) => json!("/nowhere/at/all"),
             _ => value(dice, 3),
         };
@@ -195,7 +207,7 @@ fn request(world: &World, routes: &[(String, String, Value)], session: &str, dic
         target = format!("{target}?{}", asked.join("&"));
     }
     let mut request = world.request(method, &target);
-    if matches!(method.as_str(), "POST" | "PATCH") {
+    if matches!(method.as_str(), "POST" | "PATCH" | "PUT") {
         request = request.json(&body(dice));
     }
     if dice.roll(6) == 0 {

@@ -201,7 +201,8 @@ fn parse(text: &str) -> Option<Event> {
     let data = field("data: ")?;
     Some(Event {
         id: field("id: ").map(str::to_owned),
-        name: field("event: ")?.to_owned(),
+        // An event without a name is a message.
+        name: field("event: ").unwrap_or("message").to_owned(),
         data: serde_json::from_str(data).unwrap(),
     })
 }

@@ -181,3 +181,50 @@ fn only_the_user_of_the_home_may_clean_it_up() {
     }
     assert_eq!(world.post("/api/v1/retain", &json!({})).status, 422);
 }
+
+#[test]
+fn a25_the_files_of_snapshots_come_along_when_they_are_asked_for() {
+    let (world, other) = (World::start(), World::start());
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("a.txt");
+    std::fs::write(&file, "kept").unwrap();
+    let made = world.post("/api/v1/sessions", &json!({"cwd": place.path()}));
+    let session = done(&made)["session"]["id"].as_str().unwrap().to_owned();
+    let taken = done(&world.post(&of(&session, "snapshots"), &json!({})));
+    let export = |query: &str| world.get(&of(&session, &format!("export{query}")));
+    let whole = export("?with_snapshots=true");
+    assert_eq!(whole.status, 200);
+    assert!(whole.body.len() > export("").body.len());
+    assert_eq!(export("?to=md&with_snapshots=true").status, 400);
+    let mut request = other.request("POST", "/api/v1/import").header("content-type", "application/json");
+    request.body = whole.body;
+    assert_eq!(done(&request.send(other.address))["imported"].as_array().unwrap().len(), 1);
+    std::fs::remove_file(&file).unwrap();
+    done(&other.post(&of(&session, "restore"), &json!({"snapshot": taken["snapshot"]["commit"]})));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+}
+
+#[test]
+fn b7_an_import_that_was_interrupted_is_finished_before_anyone_is_answered() {
+    let mut world = World::start();
+    let session = world.session();
+    world.append(&session, &["from elsewhere"]);
+    world.end();
+    // As a process leaves it that decided what shall appear, and was killed.
+    let home = world.home.path().to_owned();
+    let is_log = |path: &std::path::PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
+    let files = std::fs::read_dir(home.join("drafts")).unwrap().map(|entry| entry.unwrap().path());
+    let target = files.filter(is_log).find(|path| path.to_string_lossy().contains(&session)).unwrap();
+    let stage = home.join("imports/interrupted");
+    std::fs::create_dir_all(&stage).unwrap();
+    std::fs::rename(&target, stage.join("1.jsonl")).unwrap();
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let within = target.strip_prefix(&home).unwrap().to_str().unwrap();
+    let (staged, target, id) = (hex("imports/interrupted/1.jsonl"), hex(within), hex(&session));
+    let decided = format!("ramus import 1\n{staged} {target} {id} draft -\nend 1\n");
+    std::fs::write(stage.join("journal"), decided).unwrap();
+    world.restart();
+    let told = world.read(&of(&session, "messages"));
+    assert_eq!(told["messages"][0]["text"], "from elsewhere");
+    assert!(!stage.exists());
+}

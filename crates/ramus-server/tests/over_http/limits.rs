@@ -99,6 +99,65 @@ fn k2_a_reader_that_does_not_read_is_dropped_and_goes_on_where_it_was() {
     }
 }
 
+/// Asks for something on a connection that holds next to nothing.
+fn ask_narrowly(world: &World, target: &str) -> std::net::TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        socket.connect(world.address).await.unwrap()
+    });
+    let mut stream = stream.into_std().unwrap();
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let (host, token) = (world.address, &world.token);
+    let head =
+        format!("GET {target} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\nlast-event-id: 0\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    stream
+}
+
+#[test]
+fn k2_a_reader_that_never_reads_is_cut_and_nothing_is_kept_for_it() {
+    let limits = Limits { write: Duration::from_millis(500), ..Limits::default() };
+    let world = World::with(crate::world::TWO_WORDS, limits);
+    // More than everything between the server and a reader can hold.
+    let session = world.session();
+    let text = "x".repeat(450_000);
+    world.append(&session, &[text.as_str(); 20]);
+    for _ in 0..24 {
+        world.append(&session, &["short"; 1000]);
+    }
+    let events = format!("/api/v1/sessions/{session}/events");
+    let export = format!("/api/v1/sessions/{session}/export?to=pi");
+    let whole = 20 * text.len();
+    let mut stalled = [ask_narrowly(&world, &events), ask_narrowly(&world, &export)];
+    // Nobody reads, and the server lets go of them all the same.
+    let started = std::time::Instant::now();
+    let mut was_there = false;
+    loop {
+        let text = String::from_utf8(world.get("/metrics").body).unwrap();
+        was_there |= text.contains("ramus_event_streams 1\n");
+        if was_there && text.contains("ramus_event_streams 0\n") {
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE, "{text}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(4 * limits.write);
+    let mut read = stalled.iter_mut().map(|stream| {
+        let (mut got, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
+        // Closed or reset, in the middle of what was said.
+        while let Ok(read @ 1..) = stream.read(&mut buffer) {
+            got.extend_from_slice(&buffer[..read]);
+        }
+        got
+    });
+    let (events, export) = (read.next().unwrap(), read.next().unwrap());
+    assert!(!String::from_utf8_lossy(&events).contains("id: 24021\n"), "all of it came");
+    assert!(!export.is_empty() && export.len() < whole, "{} of {whole}", export.len());
+}
+
 #[test]
 fn k6_a_stream_with_nothing_to_say_shows_that_it_is_there() {
     let limits = Limits { heartbeat: Duration::from_millis(50), ..Limits::default() };

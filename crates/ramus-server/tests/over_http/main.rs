@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail loudly")]
 
 mod api;
+mod assets;
 mod audit;
+mod conversations;
 mod crowd;
 mod document;
 mod events;
@@ -14,4 +16,5 @@ mod load;
 mod owners;
 mod roles;
 mod runs;
+mod workbench;
 mod world;

@@ -2,13 +2,14 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ramus_catalogue::History;
 use ramus_engine::run::{Asker, Inbox, Run};
 use ramus_engine::settings::Settings;
 use ramus_engine::{Engine, Retention, Session};
-use ramus_model::permission::Permissions;
+use ramus_model::permission::{Action, Layer, Permissions, Rule};
 use ramus_model::usage::{ModelName, Prices};
 use ramus_provider::{Resolved, Scripted};
 use ramus_redact::Redactor;
@@ -16,6 +17,9 @@ use ramus_server::{
     Access, Address, ApiError, Config, Equipped, Home, Limits, Line, Log, Order, Role, Server, Stop, Token, Workshop,
 };
 use ramus_store::{JsonlStore, Layout};
+use ramus_tools::tool::artifact::Gallery;
+use ramus_tools::tool::deploy::Deploying;
+use ramus_tools::tool::slides::Presenting;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
@@ -25,6 +29,8 @@ use crate::http::{Request, Response};
 /// A server, and a home that outlives it.
 pub(crate) struct World {
     pub(crate) home: TempDir,
+    /// Where sessions of clients work.
+    pub(crate) workspaces: TempDir,
     pub(crate) token: String,
     pub(crate) other: String,
     /// May only look at what the user of the home has.
@@ -38,12 +44,15 @@ pub(crate) struct World {
     task: Option<tokio::task::JoinHandle<()>>,
     script: String,
     limits: Limits,
+    /// Whether turns may do everything.
+    allows: Arc<AtomicBool>,
 }
 
 /// Follows a script in every turn.
 struct Bench {
     engine: Engine,
     script: String,
+    allows: Arc<AtomicBool>,
 }
 
 impl Workshop for Bench {
@@ -62,11 +71,19 @@ impl Workshop for Bench {
             return Err(ApiError::usage("no model is chosen"));
         }
         run.permissions = Permissions::default();
+        if self.allows.load(Ordering::Relaxed) {
+            let rule = Rule::new("*", "*", Action::Allow);
+            run.permissions = Permissions::default().with(Layer::User, [rule]);
+        }
         run.snapshots = false;
         let workspace = ramus_tools::Workspace::open(Path::new(session.cwd()), &[])
             .map_err(|error| ApiError::invalid(error.to_string()))?;
-        let tools = ramus_tools::tools(&Arc::new(workspace), ramus_tools::tool::bash::Settings::default());
+        let workspace = Arc::new(workspace);
+        let tools = ramus_tools::tools(&workspace, ramus_tools::tool::bash::Settings::default());
         run.tools = tools.into_iter().map(Arc::from).collect();
+        let gallery = Gallery { workspace, session: session.id().to_string() };
+        run.tools.push(Arc::new(Deploying { gallery: gallery.clone() }));
+        run.tools.push(Arc::new(Presenting { gallery }));
         if let Some(asker) = asker {
             run.asker = asker;
         }
@@ -113,6 +130,7 @@ impl World {
         let lines = Arc::default();
         let mut world = Self {
             home,
+            workspaces: tempfile::tempdir().unwrap(),
             token,
             other,
             viewer: Token::random().reveal().to_owned(),
@@ -124,6 +142,7 @@ impl World {
             task: None,
             script: script.into(),
             limits,
+            allows: Arc::default(),
         };
         world.serve();
         world
@@ -143,7 +162,7 @@ impl World {
                 .with("bob", &theirs, Role::Admin)
                 .with("default", &viewer, Role::View)
                 .with("default", &prompter, Role::Prompt),
-            workshop: Arc::new(Bench { engine, script: self.script.clone() }),
+            workshop: Arc::new(Bench { engine, script: self.script.clone(), allows: Arc::clone(&self.allows) }),
             log: Log::new(move |line: &Line| {
                 let mut lines = lines.lock().unwrap();
                 if lines.len() < MOST_LINES {
@@ -151,7 +170,12 @@ impl World {
                 }
             }),
         };
-        let config = Config { limits: self.limits, log_requests: true, ..Config::default() };
+        let config = Config {
+            limits: self.limits,
+            log_requests: true,
+            workspaces: Some(self.workspaces.path().to_owned()),
+            ..Config::default()
+        };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let server = runtime.block_on(Server::bind(config, home)).unwrap();
         let Address::Tcp(address) = server.address() else { panic!("not an address") };
@@ -159,6 +183,27 @@ impl World {
         self.stop = server.stopper();
         self.task = Some(runtime.spawn(server.run()));
         self.runtime = Some(runtime);
+    }
+
+    /// Lets turns do everything without asking.
+    pub(crate) fn allow_everything(&self) {
+        self.allows.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns what the logs of a home hold, as text.
+    pub(crate) fn logs(home: &Path) -> Vec<String> {
+        let (mut logs, mut open) = (Vec::new(), vec![home.to_owned()]);
+        while let Some(directory) = open.pop() {
+            for entry in std::fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "jsonl") {
+                    logs.push(String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned());
+                }
+            }
+        }
+        logs
     }
 
     /// Ends the server and starts another one on the same home.
@@ -196,6 +241,14 @@ impl World {
 
     pub(crate) fn post(&self, target: &str, body: &Value) -> Response {
         self.request("POST", target).json(body).send(self.address)
+    }
+
+    pub(crate) fn put(&self, target: &str, body: &Value) -> Response {
+        self.request("PUT", target).json(body).send(self.address)
+    }
+
+    pub(crate) fn delete(&self, target: &str) -> Response {
+        self.request("DELETE", target).send(self.address)
     }
 
     /// Asks for something that must work.

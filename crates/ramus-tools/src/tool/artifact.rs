@@ -65,7 +65,7 @@ impl Gallery {
 }
 
 /// Makes a name for a file: lower-case letters, digits and dashes, and never nothing.
-pub(super) fn slug(name: &str) -> String {
+pub fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.chars() {
         if c.is_ascii_alphanumeric() {

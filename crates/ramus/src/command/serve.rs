@@ -88,7 +88,7 @@ impl Serve {
             log: Log::new(write_log),
             engine: invocation.engine.clone(),
         };
-        let config = self.config();
+        let config = self.config(workspaces(invocation)?);
         files::allow(config.limits.connections);
         let runtime =
             Builder::new_multi_thread().enable_all().build().context("cannot start what the server runs on")?;
@@ -113,7 +113,7 @@ impl Serve {
         Ok(Exit::Done)
     }
 
-    fn config(&self) -> Config {
+    fn config(&self, workspaces: PathBuf) -> Config {
         let listen = match &self.socket {
             Some(path) => Listen::Unix(path.clone()),
             None => Listen::Tcp(SocketAddr::new(self.host, self.port)),
@@ -123,6 +123,7 @@ impl Serve {
             hosts: self.allow_host.clone(),
             exposed: self.expose,
             log_requests: self.log_requests,
+            workspaces: Some(workspaces),
             ..Config::default()
         }
     }
@@ -164,6 +165,18 @@ impl Serve {
     }
 }
 
+/// Where sessions of clients get directories of their own: what the settings say, or beside the home.
+fn workspaces(invocation: &Invocation<'_>) -> anyhow::Result<PathBuf> {
+    let (named, _) = invocation.home.settings().get("workspaces")?;
+    if !named.is_empty() {
+        return Ok(PathBuf::from(&invocation.cwd).join(named));
+    }
+    let home = PathBuf::from(&invocation.cwd).join(invocation.home.root());
+    let mut name = home.file_name().unwrap_or_default().to_owned();
+    name.push("-workspaces");
+    Ok(home.with_file_name(name))
+}
+
 fn refused(error: ServeError) -> anyhow::Error {
     match error {
         ServeError::Exposed(_) => Refusal::usage(error.to_string())
@@ -172,6 +185,7 @@ fn refused(error: ServeError) -> anyhow::Error {
             )
             .into(),
         error @ ServeError::Listen { .. } => anyhow::Error::new(error),
+        ServeError::Unsettled(error) => error.into(),
     }
 }
 

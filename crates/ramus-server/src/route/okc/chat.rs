@@ -1,0 +1,115 @@
+//! A message to a model, answered when the turn is over, or while it goes on.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse as _, Response};
+use ramus_engine::Session;
+use ramus_model::{Record, Role, Seq};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::live::wants_events;
+use super::reply::Awaited;
+use super::{Client, Whose, stream};
+use crate::access::Owner;
+use crate::answer::Answer;
+use crate::app::App;
+use crate::document::{Refusals, Shape};
+use crate::error::{ApiError, Kind};
+use crate::hub::Reader;
+use crate::input::{Body, Key};
+use crate::run::{Order, Taken};
+
+/// What is said.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct Message {
+    /// The text.
+    message: String,
+    /// Leave the last thing that was said out, with what was answered; both stay as a branch.
+    #[serde(default)]
+    replace_last: bool,
+    /// Tell what happens while it does; only with `Accept: text/event-stream`.
+    #[serde(default)]
+    stream: bool,
+    /// The model, as `PROVIDER/NAME`.
+    #[serde(default)]
+    model: Option<String>,
+    /// Whether questions wait for an answer at `/api/v1/sessions/{id}/runs`; otherwise what must be asked is denied.
+    #[serde(default)]
+    ask: bool,
+}
+
+/// Says something in the session of a client, which is made and seeded if need be, and answers with what the model says. The
+/// turn goes on whoever waits for it.
+#[utoipa::path(post, path = "/api/chat", tag = "workbench", request_body = Message,
+    params(Whose, ("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
+    responses((status = 200, description = "The answer, what was made, and the state of history and workspace; or events", body = Shape), Refusals))]
+pub(crate) async fn chat(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    client: Client,
+    Key(key): Key,
+    headers: HeaderMap,
+    Body(said): Body<Message>,
+) -> Result<Response, ApiError> {
+    if said.message.trim().is_empty() {
+        return Err(ApiError::invalid("a message has words"));
+    }
+    let started = Instant::now();
+    let (whose, name) = (owner.clone(), client.clone());
+    let session = app.work(move |app| {
+        let _place = app.places.hold(&whose, &name);
+        app.start_client_session(&whose, &name)
+    });
+    let mut session = session.await?;
+    // Whoever wants to see it all watches before it starts.
+    let reader = match said.stream && wants_events(&headers) {
+        true => Some(Reader::start(&app, session.id().clone(), None).await?),
+        false => None,
+    };
+    let prompt = said.message;
+    let order = Order { prompt: Some(prompt.clone()), model: said.model, ask: Some(said.ask), ..Order::default() };
+    let whose = owner.clone();
+    // In one piece: a turn that was taken is started, whoever has left meanwhile.
+    let run = app.work(move |app| match app.runs.take(&whose, session.id(), &order, key.as_deref())? {
+        Taken::Told(run) => Ok(run),
+        Taken::Started(run, letters) => {
+            if said.replace_last
+                && let Err(error) = leave_last(app, &mut session)
+            {
+                app.give_up(&run, error.clone());
+                return Err(error);
+            }
+            app.start(&run, session, order, letters);
+            Ok(run)
+        }
+    });
+    let run = run.await?;
+    let awaited = Awaited { app: Arc::clone(&app), owner, client, run: Arc::clone(&run), prompt, started };
+    // It is brought to its end also when nobody waits any more.
+    let ended = tokio::spawn(awaited.reply());
+    match reader {
+        Some(reader) => Ok(stream::answer(reader.until_end_of(&run), ended)),
+        None => {
+            let failed = |_| ApiError::new(Kind::Broken, "the server failed; look before trying again");
+            Ok(Answer::object(ended.await.map_err(failed)??).into_response())
+        }
+    }
+}
+
+/// Goes back to before the last thing that a person said.
+fn leave_last(app: &App, session: &mut Session) -> Result<(), ApiError> {
+    let log = session.log();
+    let is_user = |seq: &Seq| log.record(*seq).is_some_and(|record| record.role == Role::User && record.is_visible());
+    let Some(last) = log.ancestors(log.leaf()).find(is_user) else { return Ok(()) };
+    let shows = |seq: &Seq| log.record(*seq).is_some_and(Record::is_visible);
+    let before = log.ancestors(Some(last)).skip(1).find(shows);
+    match before {
+        Some(before) => drop(app.engine.branch(session, before)?),
+        None => app.engine.reset_leaf(session)?,
+    }
+    app.finish(session).map(drop)
+}

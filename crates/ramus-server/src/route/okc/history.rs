@@ -1,0 +1,102 @@
+//! The history of a client's session: its nodes, and starting over.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use ramus_wire::okc::Nodes;
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::IntoParams;
+
+use super::boot::{RECENT, describe, nothing};
+use super::{Client, Whose};
+use crate::access::Owner;
+use crate::answer::Answer;
+use crate::app::App;
+use crate::document::{Refusals, Shape};
+use crate::error::ApiError;
+use crate::input::{Asked, Named};
+
+/// The most nodes that are told at a time.
+const MOST: usize = 10_000;
+
+/// How much of the history is told.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Last {
+    /// At most so many, the newest ones; 25 when nobody says.
+    limit: Option<usize>,
+}
+
+/// Lists the last nodes of the path.
+#[utoipa::path(get, path = "/api/session/history", tag = "workbench", params(Whose, Last),
+    responses((status = 200, description = "The nodes, oldest first, and how many there are", body = Shape), Refusals))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    client: Client,
+    Asked(last): Asked<Last>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let Some(session) = app.client_session(&owner, &client)? else {
+            return Ok(Answer::json(json!({"history": [], "history_length": 0})));
+        };
+        let nodes = Nodes::of(&session)?;
+        let history = nodes.recent(last.limit.unwrap_or(RECENT).min(MOST))?;
+        let answer = Answer::json(json!({"history": history, "history_length": nodes.length()}));
+        Ok(answer.at(session.log().len() as u64))
+    })
+    .await
+}
+
+/// Describes one node: what was said, what a tool was given and gave back, what hangs from it, and where it was made.
+#[utoipa::path(get, path = "/api/session/history/{entry}", tag = "workbench",
+    params(("entry" = String, Path, description = "The node: its number, or the id of its entry"), Whose),
+    responses((status = 200, description = "The node", body = Shape), Refusals))]
+pub(crate) async fn node(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    client: Client,
+    Named(entry): Named<String>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let missing = || ApiError::not_found("History entry not found");
+        let session = app.client_session(&owner, &client)?.ok_or_else(missing)?;
+        let seq = session.resolve(&entry).map_err(|_| missing())?;
+        let node = Nodes::of(&session)?.whole(seq)?.ok_or_else(missing)?;
+        Ok(Answer::object(node).at(session.log().len() as u64))
+    })
+    .await
+}
+
+/// Erases the history for good, and the workspace. The next chat starts anew, with another name for its nodes.
+#[utoipa::path(delete, path = "/api/session/history", tag = "workbench", params(Whose),
+    responses((status = 200, description = "What was erased", body = Shape), Refusals))]
+pub(crate) async fn delete(State(app): State<Arc<App>>, owner: Owner, client: Client) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let _place = app.places.hold(&owner, &client);
+        let Some(mut session) = app.client_session(&owner, &client)? else {
+            let told = json!({
+                "history_cleared": true, "cleared_messages": 0, "workspace": {"removed": false}, "vm": nothing(&client),
+            });
+            return Ok(Answer::json(told));
+        };
+        app.shelf.close(session.id());
+        let deployments = super::assets::kept(&session);
+        let reset = app.engine.reset(&mut session, false)?;
+        let removed = app.engine.remove_workspace(&session)?;
+        let position = app.finish(&mut session)?;
+        let told = json!({
+            "history_cleared": true,
+            "cleared_messages": reset.messages,
+            "workspace": {
+                "removed": removed.is_some(), "path": removed, "internal_root": removed,
+                "deployments": {"removed": if removed.is_some() { deployments } else { Vec::new() }},
+            },
+            "vm": describe(&session, &client)?,
+        });
+        Ok(Answer::json(told).at(position))
+    })
+    .await
+}

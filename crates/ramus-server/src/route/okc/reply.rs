@@ -1,0 +1,147 @@
+//! What a chat is answered: the reply, what tools did and made, and how session and workspace are now.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use ramus_engine::{Session, View};
+use ramus_model::message::Part;
+use ramus_model::{Role, time};
+use ramus_wire::okc::Nodes;
+use serde_json::{Map, Value, json};
+
+use super::Client;
+use super::assets;
+use super::boot::{RECENT, SNAPSHOTS};
+use crate::access::Owner;
+use crate::app::App;
+use crate::error::{ApiError, Kind};
+use crate::run::Running;
+
+/// How much of a message is in the label of its snapshot, in characters.
+const LABEL: usize = 60;
+
+/// A turn that somebody waits for.
+pub(super) struct Awaited {
+    pub(super) app: Arc<App>,
+    pub(super) owner: Owner,
+    pub(super) client: Client,
+    pub(super) run: Arc<Running>,
+    pub(super) prompt: String,
+    pub(super) started: Instant,
+}
+
+impl Awaited {
+    /// Waits for the end of the turn, keeps the files as they are then, and says what came of it.
+    pub(super) async fn reply(self) -> Result<Map<String, Value>, ApiError> {
+        self.run.ended().await;
+        let Self { app, owner, client, run, prompt, started } = self;
+        let unended = || ApiError::new(Kind::Broken, "the turn did not say how it ended");
+        let end = run.end().ok_or_else(unended)??;
+        let latency = started.elapsed();
+        app.work(move |app| {
+            let _place = app.places.hold(&owner, &client);
+            let mut session = app.session(&owner, run.session.as_str())?;
+            let unkept = keep_files(app, &mut session, &end, &prompt)?;
+            let mut reply = compose(&session, &client, &end)?;
+            if let Some(Value::Object(meta)) = reply.get_mut("meta") {
+                meta.insert("latency".into(), format!("{:.2} s", latency.as_secs_f64()).into());
+            }
+            reply.insert("run".into(), run.id.as_str().into());
+            reply.insert("workspace_state".into(), app.workspace_state(&mut session, SNAPSHOTS)?.into());
+            reply.insert("snapshot_error".into(), json!(unkept));
+            Ok(reply)
+        })
+        .await
+    }
+}
+
+/// Takes a snapshot of a workspace behind a turn, unless the turn did; says why there is none.
+fn keep_files(
+    app: &App,
+    session: &mut Session,
+    end: &Map<String, Value>,
+    prompt: &str,
+) -> Result<Option<String>, ApiError> {
+    let is_kept = end.get("snapshot").is_some_and(|snapshot| !snapshot.is_null());
+    if is_kept || !app.engine.has_workspace(session) {
+        return Ok(None);
+    }
+    let line = prompt.trim().lines().next().unwrap_or_default();
+    let label: String = line.chars().take(LABEL).collect();
+    // What was said and answered is stored; that files could not be kept is no reason to say otherwise.
+    let kept = app.engine.snapshot(session, Some(&format!("After: {label}")));
+    app.finish(session)?;
+    Ok(kept.err().map(|error| error.to_string()))
+}
+
+fn compose(session: &Session, client: &Client, end: &Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
+    let mut views = session.messages(session.log().leaf(), None, None)?.messages;
+    let asked = views.iter().rposition(|view| view.message.role == Role::User).map_or(0, |at| at + 1);
+    let said: Vec<View> = views.drain(asked.min(views.len())..).collect();
+    let calls = calls(&said);
+    let failed = end.get("error").and_then(Value::as_str);
+    let answer = said.iter().rev().find(|view| view.message.role == Role::Assistant);
+    let reply = match failed {
+        Some(reason) => format!("An error occurred: {reason}"),
+        None => answer.map(|view| view.message.text()).unwrap_or_default(),
+    };
+    let made = end.get("artifacts").and_then(Value::as_array).cloned().unwrap_or_default();
+    let artifacts: Vec<Value> = made.into_iter().map(|one| assets::addressed(one, client)).collect();
+    let preview = artifacts.iter().find(|one| one.get("type").is_some_and(|kind| kind == "web"));
+    let slides = calls.iter().rev().find_map(|call| call.pointer("/tool_input/slides").filter(|list| list.is_array()));
+    let usage = end.get("usage").cloned().unwrap_or_default();
+    let tokens = |name: &str| format!("{} tokens", usage.get(name).and_then(Value::as_u64).unwrap_or_default());
+    let model = answer.and_then(|view| view.message.answer.as_ref()).and_then(|answer| answer.model.clone());
+    Ok(ramus_wire::members(json!({
+        "reply": reply,
+        "error": failed,
+        "meta": {
+            "model": model, "timestamp": answer.map(|view| view.timestamp.as_str()).map(clock),
+            "tokensIn": tokens("input"), "tokensOut": tokens("output"), "summary": summary(&calls),
+            "finish_reason": end.get("finish_reason"), "usage": usage, "cost_micros": end.get("cost_micros"),
+        },
+        "web_preview": preview.map(|one| json!({
+            "url": one.get("url"), "title": one.get("name"), "deployment_id": one.get("slug"),
+        })),
+        "ppt_slides": slides.cloned().unwrap_or_else(|| json!([])),
+        "artifacts": artifacts,
+        "tool_calls": calls,
+        "vm_history": Nodes::of(session)?.recent(RECENT)?,
+    })))
+}
+
+/// The time of day of a timestamp.
+fn clock(timestamp: &str) -> String {
+    let whole = time::parse(timestamp).map(time::format).unwrap_or_default();
+    whole.get(11..19).unwrap_or_default().to_owned()
+}
+
+/// What was called since somebody said something, each with what came of it.
+fn calls(said: &[View]) -> Vec<Value> {
+    let results = said.iter().filter_map(|view| Some((view.message.result.as_ref()?, view)));
+    let results: HashMap<&str, (String, bool)> =
+        results.map(|(result, view)| (result.call.as_str(), (view.message.text(), result.is_error))).collect();
+    let parts = said.iter().flat_map(|view| view.message.calls());
+    let mut calls = Vec::new();
+    for part in parts {
+        let Part::ToolCall { id, name, arguments } = part else { continue };
+        let input: Value = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.as_str().into());
+        let (output, is_error) = results.get(id.as_str()).cloned().unzip();
+        calls.push(json!({
+            "step": calls.len() + 1, "tool_name": name, "tool_input": input, "tool_output": output,
+            "success": is_error.map(|is_error| !is_error), "source": "registry", "invocation_id": id,
+        }));
+    }
+    calls
+}
+
+/// One line about what was done.
+fn summary(calls: &[Value]) -> String {
+    let Some(last) = calls.last() else { return String::new() };
+    let output = last.get("tool_output").and_then(Value::as_str).unwrap_or_default().trim();
+    match output.lines().next() {
+        Some(line) => line.to_owned(),
+        None => format!("Executed tool: {}", last.get("tool_name").and_then(Value::as_str).unwrap_or_default()),
+    }
+}
