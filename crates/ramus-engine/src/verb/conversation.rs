@@ -93,13 +93,16 @@ impl Engine {
     }
 }
 
+/// The lists of messages that a client sends, the one that counts last.
+type Lists = Vec<Vec<Said>>;
+
 /// Refuses what cannot be saved as a conversation.
 pub fn check_conversation(payload: &Map<String, Value>) -> Result<(), EngineError> {
     read(payload).map(drop)
 }
 
 /// Reads the lists of messages and the title.
-fn read(payload: &Map<String, Value>) -> Result<(Option<Vec<Vec<Said>>>, Option<String>), EngineError> {
+fn read(payload: &Map<String, Value>) -> Result<(Option<Lists>, Option<String>), EngineError> {
     let title = payload::title(payload)?.map(|title| check_title(&title)).transpose()?;
     Ok((payload::lists(payload)?, title))
 }
@@ -155,7 +158,7 @@ impl<'p> Plan<'p> {
     }
 
     /// Plans what becomes of messages.
-    fn messages(&mut self, lists: Option<Vec<Vec<Said>>>) -> Result<(), EngineError> {
+    fn messages(&mut self, lists: Option<Lists>) -> Result<(), EngineError> {
         let Some(lists) = lists else { return Ok(()) };
         let said = self.session.said()?;
         let tree = {

@@ -67,7 +67,11 @@ pub(crate) async fn chat(
     let mut session = session.await?;
     // Whoever wants to see it all watches before it starts.
     let reader = match said.stream && wants_events(&headers) {
-        true => Some(Reader::start(&app, session.id().clone(), None).await?),
+        true => {
+            let id = session.id().clone();
+            let read = app.work(move |app| Ok(app.engine.open_id(&id)?)).await?;
+            Some(Reader::start(&app, read, None).await?)
+        }
         false => None,
     };
     let prompt = said.message;

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::time::Instant;
 
 use axum::body::Body;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
 use ramus_wire::{members, versioned};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
@@ -23,10 +23,12 @@ const SHORT: usize = 320;
 /// What a turn comes to.
 type Reply = JoinHandle<Result<Map<String, Value>, ApiError>>;
 
+/// What the events of a session are told in.
+type Frames = BoxStream<'static, Result<Bytes, Infallible>>;
+
 /// Tells what a turn does until it ends, and then what came of it.
 pub(super) fn answer(reader: Reader, ended: Reply) -> Response {
-    let frames: Pin<Box<dyn Stream<Item = Result<Bytes, Infallible>> + Send>> =
-        Box::pin(reader.into_stream(Bytes::new()));
+    let frames = reader.into_stream(Bytes::new()).boxed();
     let telling = Telling { frames: Some(frames), ended: Some(ended), started: HashMap::new(), over: HashSet::new() };
     let told = futures_util::stream::unfold(telling, |mut telling| async move {
         let bytes = telling.next().await?;
@@ -37,7 +39,7 @@ pub(super) fn answer(reader: Reader, ended: Reply) -> Response {
 }
 
 struct Telling {
-    frames: Option<Pin<Box<dyn Stream<Item = Result<Bytes, Infallible>> + Send>>>,
+    frames: Option<Frames>,
     ended: Option<Reply>,
     /// When calls started.
     started: HashMap<String, Instant>,
