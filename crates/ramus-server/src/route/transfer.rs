@@ -39,6 +39,8 @@ pub(crate) struct Form {
     all: bool,
     /// For `json`: the sessions that it spawned too, and theirs.
     with_children: bool,
+    /// For `json`: the files that its snapshots hold too.
+    with_snapshots: bool,
     /// For `html` and `md`: secrets, names and home directories are taken out.
     redact: bool,
 }
@@ -76,7 +78,7 @@ pub(crate) async fn export(
         Format::Pi => ("application/x-ndjson", "session.jsonl"),
     };
     let body = match form.to {
-        Format::Json => bundle(&app, owner, id, form.with_children).await?,
+        Format::Json => bundle(&app, owner, id, &form).await?,
         _ => Sent::from(app.work(move |app| written(app, app.session(&owner, &id)?, &form)).await?),
     };
     // Nothing of a session is shown by a browser that asked for a file.
@@ -95,6 +97,7 @@ impl Form {
             (self.all && !is_reading, "`all` works with html and md: the other formats have every branch"),
             (self.entry.is_some() && !is_reading, "`entry` works with html and md"),
             (self.with_children && self.to != Format::Json, "`with_children` works with json"),
+            (self.with_snapshots && self.to != Format::Json, "`with_snapshots` works with json"),
         ];
         wrong.iter().find(|(is_wrong, _)| *is_wrong).map_or(Ok(()), |(_, message)| Err(ApiError::usage(*message)))
     }
@@ -121,7 +124,8 @@ fn written(app: &App, mut session: Session, form: &Form) -> Result<Vec<u8>, ApiE
 }
 
 /// A bundle is made while it is taken: it may be larger than memory. One that cannot be finished breaks off.
-async fn bundle(app: &Arc<App>, owner: Owner, id: String, with_children: bool) -> Result<Sent, ApiError> {
+async fn bundle(app: &Arc<App>, owner: Owner, id: String, form: &Form) -> Result<Sent, ApiError> {
+    let (with_children, options) = (form.with_children, BundleOptions { snapshots: form.with_snapshots });
     let sessions = app
         .work(move |app| {
             let session = app.session(&owner, &id)?;
@@ -136,7 +140,7 @@ async fn bundle(app: &Arc<App>, owner: Owner, id: String, with_children: bool) -
         let failed = sender.clone();
         let made = making.work(move |app| {
             let mut out = Pieces { sender, piece: Vec::with_capacity(PIECE) };
-            app.engine.export_bundle(&sessions, BundleOptions::default(), &mut out)?;
+            app.engine.export_bundle(&sessions, options, &mut out)?;
             // Whoever took it has left, if this fails.
             let _ = out.flush();
             Ok(())
