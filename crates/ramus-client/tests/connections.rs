@@ -90,8 +90,7 @@ fn the_token_goes_nowhere_else() {
     let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap();
     elsewhere.set_nonblocking(true).unwrap();
     let location = elsewhere.local_addr().unwrap();
-    let away =
-        format!("HTTP/1.1 307 Temporary Redirect\r\nlocation: http://{location}/\r\ncontent-length: 0\r\n\r\n");
+    let away = format!("HTTP/1.1 307 Temporary Redirect\r\nlocation: http://{location}/\r\ncontent-length: 0\r\n\r\n");
     let (client, asked) = serve(vec![away]);
     let error = wait(client.list(&[])).unwrap_err();
     assert!(matches!(error, Error::Stranger { .. }), "{error:?}");

@@ -6,9 +6,10 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::future::Future;
 use std::io::{BufReader, BufWriter, Seek as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -38,7 +39,9 @@ impl Remote {
     pub(crate) fn new(client: Client, cwd: String) -> anyhow::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.context("cannot start what the client runs on")?;
-        let folder = tempfile::tempdir().context("cannot make a directory for what is fetched")?;
+        let private = Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix("ramus-").permissions(private).tempdir();
+        let folder = folder.context("cannot make a directory for what is fetched")?;
         Ok(Self { client, runtime, cwd, folder, fetched: RefCell::default() })
     }
 

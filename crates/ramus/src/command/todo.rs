@@ -137,7 +137,13 @@ impl Todo {
             Some(_) if entry.is_some() => return Err(old_list().into()),
             Some(change) => remote.act(&id, "todos", &spelled(change))?,
         };
-        let tasks = answer.items("todos").iter().cloned().map(serde_json::from_value).collect::<Result<_, _>>();
+        let task = |told: &Value| {
+            // What it waits for follows from the others.
+            let mut members = ramus_wire::members(told.clone());
+            members.shift_remove("waits_for");
+            serde_json::from_value(members.into())
+        };
+        let tasks = answer.items("todos").iter().map(task).collect::<Result<_, _>>();
         let wrong = |error| Refusal::unavailable(format!("the server's list is not understood: {error}"));
         Ok((SessionId::from(id.as_str()), tasks.map_err(wrong)?))
     }

@@ -280,11 +280,13 @@ fn commands_say_the_same_here_and_at_a_server() {
             let words: Vec<String> =
                 row.iter().map(|word| names.put(word).replace("WORLD", &here.path("").display().to_string())).collect();
             let words: Vec<&str> = words.iter().map(String::as_str).chain(form.iter().copied()).collect();
+            settle(&here);
             let local = here.run(&words);
+            settle(&here);
             let mut command = here.command(&[&["--server", &server.address], words.as_slice()].concat());
             command.env("RAMUS_HOME", here.path("client")).env("RAMUS_TOKEN", TOKEN);
             let remote = ended(command);
-            let (a, b) = (told(&here, &words, &local), told(&here, &words, &remote));
+            let (a, b) = (told(&here, &server, &words, &local), told(&here, &server, &words, &remote));
             if a != b {
                 differences.push(format!(
                     "$ ramus {}\n--- here\n{a}\n--- there\n{b}\n{}",
@@ -297,6 +299,12 @@ fn commands_say_the_same_here_and_at_a_server() {
     assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
 }
 
+/// Puts the files back that both work on.
+fn settle(world: &World) {
+    world.file("notes.txt", "one\ntwo\n");
+    let _ = std::fs::remove_file(world.path("project/out.json"));
+}
+
 fn prepare(world: &World) {
     let line = r#"{"type":"message","message":{"role":"user","content":"from a file"}}"#;
     std::fs::write(world.path("lines.jsonl"), format!("{line}\n\n{line}\n")).unwrap();
@@ -305,12 +313,16 @@ fn prepare(world: &World) {
     let session = elsewhere.branched();
     elsewhere.ok(&["export", &session, "-o", world.path("bundle.json").to_str().unwrap()]);
     std::fs::create_dir_all(world.path("codex")).unwrap();
-    elsewhere.ok(&["export", &session, "--to", "codex", "-o", world.path("codex/rollout.jsonl").to_str().unwrap()]);
+    let another = elsewhere.branched();
+    elsewhere.ok(&["export", &another, "--to", "codex", "-o", world.path("codex/rollout.jsonl").to_str().unwrap()]);
 }
 
 /// What a command said, without what may differ: times, new ids, where the home is; and of stderr only of which kind it is.
-fn told(world: &World, words: &[&str], ran: &Ran) -> String {
-    let out = ran.stdout.replace(&world.path("there").display().to_string(), &world.path("home").display().to_string());
+fn told(world: &World, server: &Server, words: &[&str], ran: &Ran) -> String {
+    let out = ran
+        .stdout
+        .replace(&server.address, "http://127.0.0.1:7347")
+        .replace(&world.path("there").display().to_string(), &world.path("home").display().to_string());
     let is_json = words.contains(&"--json");
     let mut lines: Vec<String> = out
         .lines()
@@ -347,19 +359,20 @@ fn numbered(text: &str) -> String {
             token.push(c);
             continue;
         }
-        let hex = token.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f' | '-'));
-        let made_up = ["aaaa0", "bbbb0", "cccc0"].iter().any(|start| token.starts_with(start));
-        let is_time = token.starts_with("20") && token.contains('T') && token.contains(':');
-        if (hex && token.len() >= 8 && !made_up) || is_time {
-            let at = known.iter().position(|other| *other == token).unwrap_or_else(|| {
-                known.push(token.clone());
+        let word = std::mem::take(&mut token);
+        let name = word.strip_prefix("ramus-").unwrap_or(&word);
+        let is_hex = name.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f' | '-'));
+        let is_made_up = ["aaaa0", "bbbb0", "cccc0"].iter().any(|start| name.starts_with(start));
+        let is_time = name.starts_with("20") && name.contains('T') && (name.contains(':') || name.ends_with('Z'));
+        if (is_hex && name.len() >= 8 && !is_made_up) || is_time {
+            let at = known.iter().position(|other| other == name).unwrap_or_else(|| {
+                known.push(name.to_owned());
                 known.len() - 1
             });
             out.push_str(&format!("[{at}]"));
         } else {
-            out.push_str(&token);
+            out.push_str(&word);
         }
-        token.clear();
         out.push(c);
     }
     out

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ramus_engine::{BundleOptions, ForeignImport, ForeignImported, ForeignProgress, ForeignStore};
+use ramus_engine::{BundleOptions, ForeignFailure, ForeignImport, ForeignImported, ForeignProgress, ForeignStore};
 
 use super::{Import, tell};
 use crate::agents;
@@ -103,7 +103,15 @@ impl Import {
             let log = invocation.engine.open(session.id.as_str(), &invocation.cwd)?;
             let mut bundle = Vec::new();
             invocation.engine.export_bundle(&[log], BundleOptions::default(), &mut bundle)?;
-            let answer = remote.wait(remote.client().import(bundle, self.dry_run, false))?.into_members();
+            let answer = match remote.wait(remote.client().import(bundle, self.dry_run, false)) {
+                // One that went another way there stays as it is, and the others come in.
+                Err(error) if is_conflict(&error) => {
+                    let (file, agent) = (session.file, Some(session.agent));
+                    sent.failed.push(ForeignFailure { file, agent, reason: error.to_string() });
+                    continue;
+                }
+                answer => answer?.into_members(),
+            };
             match answer.items("imported").first() {
                 None => sent.unchanged += 1,
                 Some(one) if one.says("extended") => sent.grown.push(session),
@@ -136,6 +144,10 @@ impl Import {
             pause(PAUSE.max(began.elapsed() * 4));
         }
     }
+}
+
+fn is_conflict(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<ramus_client::Error>().is_some_and(|error| error.status() == Some(409))
 }
 
 /// Waits until it is worth looking again.
