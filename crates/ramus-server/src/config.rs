@@ -4,6 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::tls::Tls;
+
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
@@ -68,6 +70,8 @@ pub struct Config {
     pub listen: Listen,
     /// Names that it may be asked under, beside those of the loopback.
     pub hosts: Vec<String>,
+    /// What connections are encrypted with; none when they are not. A socket in the file system never is.
+    pub tls: Option<Tls>,
     /// Whether it may listen where other machines reach it.
     pub exposed: bool,
     /// How much it takes.

@@ -90,14 +90,15 @@ async fn admit(app: &App, request: &Parts) -> Result<Option<(Owner, Role)>, ApiE
     let (method, headers) = (&request.method, &request.headers);
     let host = app.hosts.check(&request.uri, headers)?;
     let is_public = is_public(method, request.uri.path());
-    check_origin(headers, &host, is_public && method == Method::GET)?;
+    let origin = format!("{}://{host}", app.scheme);
+    check_origin(headers, &origin, is_public && method == Method::GET)?;
     if is_public {
         check_media_type(method, headers)?;
         return Ok(None);
     }
     let peer = request.extensions.get::<Peer>().cloned().unwrap_or_else(|| Peer(String::new()));
     app.attempts.allow(&peer)?;
-    let Some((owner, role)) = authenticate(&app.access, headers, &host) else {
+    let Some((owner, role)) = authenticate(&app.access, headers, &origin) else {
         app.attempts.failed(&peer).await;
         let error = ApiError::new(Kind::Unauthenticated, "a token is needed");
         return Err(error.hint("send `Authorization: Bearer TOKEN`, or open the login URL that the server printed"));
@@ -121,10 +122,10 @@ fn is_public(method: &Method, path: &str) -> bool {
 }
 
 /// A page may ask only the server it came from. Links from elsewhere lead to public pages and nowhere else.
-fn check_origin(headers: &HeaderMap, host: &str, may_be_linked: bool) -> Result<(), ApiError> {
+fn check_origin(headers: &HeaderMap, ours: &str, may_be_linked: bool) -> Result<(), ApiError> {
     let elsewhere = || ApiError::denied("the request comes from a page of another origin");
     for origin in headers.get_all(header::ORIGIN) {
-        if origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://")) != Some(host) {
+        if origin.to_str().ok() != Some(ours) {
             return Err(elsewhere());
         }
     }
@@ -138,7 +139,7 @@ fn check_origin(headers: &HeaderMap, host: &str, may_be_linked: bool) -> Result<
 }
 
 /// Finds who sends a request: by the token, or by the cookie of a page of ours.
-fn authenticate(access: &Access, headers: &HeaderMap, host: &str) -> Option<(Owner, Role)> {
+fn authenticate(access: &Access, headers: &HeaderMap, ours: &str) -> Option<(Owner, Role)> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     if let Some(first) = given.next() {
         let (scheme, token) = first.to_str().ok()?.split_once(' ')?;
@@ -147,7 +148,7 @@ fn authenticate(access: &Access, headers: &HeaderMap, host: &str) -> Option<(Own
     }
     // A cookie comes along with whatever a browser sends; that one of our pages sent it must be said too.
     let said_by = |name: &HeaderName, value: &str| headers.get(name).is_some_and(|said| said == value);
-    if !said_by(&FETCH_SITE, "same-origin") && !said_by(&header::ORIGIN, &format!("http://{host}")) {
+    if !said_by(&FETCH_SITE, "same-origin") && !said_by(&header::ORIGIN, ours) {
         return None;
     }
     let mut cookies = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());

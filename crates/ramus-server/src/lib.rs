@@ -24,6 +24,7 @@ mod route;
 mod run;
 mod serve;
 mod shelf;
+mod tls;
 mod work;
 
 pub use access::{Access, Token, TokenError};
@@ -32,5 +33,6 @@ pub use document::document;
 pub use error::{ApiError, Kind};
 pub use log::{Line, Log};
 pub use role::{NoRole, Role};
-pub use run::{Equipped, Order, Workshop};
+pub use run::{Equipped, Order, Shown, Workshop};
 pub use serve::{Address, Home, ServeError, Server, Stop};
+pub use tls::{Tls, TlsError};

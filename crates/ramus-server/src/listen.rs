@@ -24,6 +24,7 @@ use tower::Service as _;
 
 use crate::config::{Limits, Listen};
 use crate::guard::Peer;
+use crate::tls::Tls;
 use patient::Patient;
 
 /// How many headers a request has at most.
@@ -65,7 +66,8 @@ impl Socket {
     }
 
     /// Answers connections until the server stops, and then until they are done.
-    pub(crate) async fn serve(self, router: Router, limits: Limits, stop: CancellationToken) {
+    pub(crate) async fn serve(self, router: Router, tls: Option<Tls>, limits: Limits, stop: CancellationToken) {
+        let tls = tls.filter(|_| matches!(self, Self::Tcp(_)));
         let places = Arc::new(Semaphore::new(limits.connections));
         let tasks = TaskTracker::new();
         loop {
@@ -81,10 +83,17 @@ impl Socket {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let (router, stop) = (router.clone(), stop.clone());
+            let (router, tls, stop) = (router.clone(), tls.clone(), stop.clone());
             tasks.spawn(async move {
                 let _place = place;
-                converse(stream, peer, router, limits, stop).await;
+                // Who has not shaken hands yet takes a place as well, and has as long as for the head of a request.
+                let greeted: Option<Box<dyn Stream>> = tokio::select! {
+                    () = stop.cancelled() => None,
+                    greeted = greet(stream, tls, limits.head) => greeted,
+                };
+                if let Some(stream) = greeted {
+                    converse(stream, peer, router, limits, stop).await;
+                }
             });
         }
         tasks.close();
@@ -121,6 +130,14 @@ async fn clear(path: &Path) -> io::Result<()> {
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// Begins a connection, encrypted or not.
+async fn greet(stream: Box<dyn Stream>, tls: Option<Tls>, patience: Duration) -> Option<Box<dyn Stream>> {
+    match tls {
+        None => Some(stream),
+        Some(tls) => tls.greet(stream, patience).await.map(|stream| Box::new(stream) as Box<dyn Stream>),
+    }
+}
 
 /// Answers the requests of one connection.
 async fn converse(stream: Box<dyn Stream>, peer: Peer, router: Router, limits: Limits, stop: CancellationToken) {

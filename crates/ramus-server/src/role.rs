@@ -53,10 +53,13 @@ impl Role {
                 &Method::POST,
                 ""
                 | "/{id}/entries"
+                | "/{id}/messages"
                 | "/{id}/branch"
                 | "/{id}/fork"
                 | "/{id}/label"
                 | "/{id}/compact"
+                | "/{id}/evict"
+                | "/{id}/replace-segment"
                 | "/{id}/archive"
                 | "/{id}/unarchive"
                 | "/{id}/boot"

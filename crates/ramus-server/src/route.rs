@@ -19,6 +19,7 @@ mod messages;
 mod okc;
 mod operations;
 mod permissions;
+mod place;
 mod runs;
 mod search;
 mod sessions;
@@ -60,12 +61,14 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(entries::line))
         .routes(routes!(tree::tree))
         .routes(routes!(context::context))
-        .routes(routes!(messages::messages))
+        .routes(routes!(messages::messages, messages::say))
         .routes(routes!(state::state))
         .routes(routes!(branches::branch))
         .routes(routes!(branches::fork))
         .routes(routes!(branches::label))
         .routes(routes!(compaction::compact))
+        .routes(routes!(compaction::evict))
+        .routes(routes!(compaction::replace_segment))
         .routes(routes!(files::snapshots, files::snapshot))
         .routes(routes!(files::diff))
         .routes(routes!(files::restore))
@@ -75,7 +78,11 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(permissions::list))
         .routes(routes!(permissions::revoke))
         .routes(routes!(doctor::examine, doctor::repair))
-        .routes(routes!(doctor::examine_all))
+        .routes(routes!(doctor::recover))
+        .routes(routes!(doctor::examine_all, doctor::repair_all))
+        .routes(routes!(place::resolve))
+        .routes(routes!(place::workspace, place::make_workspace))
+        .routes(routes!(place::relocate))
         .routes(routes!(upkeep::gc))
         .routes(routes!(upkeep::retain))
         .routes(routes!(life::archive))

@@ -25,6 +25,12 @@ pub(crate) use runs::{Running, Runs, Taken};
 pub struct Order {
     /// What a person says; none to have what the path ends with answered.
     pub prompt: Option<String>,
+    /// Pictures that are shown with it.
+    pub pictures: Vec<Shown>,
+    /// The entry that is said in other words: the turn goes back before it first.
+    pub edit: Option<String>,
+    /// Whether what was said last is answered again: the turn goes back to it first.
+    pub regenerate: bool,
     /// The model, as `PROVIDER/NAME`.
     pub model: Option<String>,
     /// Who answers.
@@ -39,6 +45,16 @@ pub struct Order {
     pub when_busy: WhenBusy,
     /// Whether questions are put to whoever watches; otherwise what must be asked is denied.
     pub ask: Option<bool>,
+}
+
+/// A picture.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shown {
+    /// The bytes, in base64.
+    pub data: String,
+    /// What kind of picture it is: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    pub kind: String,
 }
 
 /// What becomes of what is said while a turn runs.

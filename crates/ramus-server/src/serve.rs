@@ -24,6 +24,7 @@ use crate::metrics::Metrics;
 use crate::route::{self, Places};
 use crate::run::{Runs, Workshop};
 use crate::shelf::Shelf;
+use crate::tls::Tls;
 use crate::work::Work;
 
 /// What a server serves.
@@ -69,6 +70,8 @@ pub enum ServeError {
 pub enum Address {
     /// An address of this machine.
     Tcp(SocketAddr),
+    /// An address of this machine, encrypted.
+    Tls(SocketAddr),
     /// A socket in the file system.
     Unix(PathBuf),
 }
@@ -77,6 +80,7 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => write!(f, "http://{address}"),
+            Self::Tls(address) => write!(f, "https://{address}"),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
@@ -97,6 +101,7 @@ impl Stop {
 pub struct Server {
     app: Arc<App>,
     socket: Socket,
+    tls: Option<Tls>,
     address: Address,
 }
 
@@ -120,10 +125,14 @@ impl Server {
         let bound = socket.address().map_err(unheard)?;
         let address = match (&config.listen, bound) {
             (Listen::Unix(path), _) => Address::Unix(path.clone()),
+            (Listen::Tcp(asked), bound) if config.tls.is_some() => Address::Tls(bound.unwrap_or(*asked)),
             (Listen::Tcp(asked), bound) => Address::Tcp(bound.unwrap_or(*asked)),
         };
-        let hosts = Hosts::new(&config.listen, bound, &config.hosts);
-        Ok(Self { app: app(config, home, hosts), socket, address })
+        let is_encrypted = matches!(address, Address::Tls(_));
+        let hosts = Hosts::new(&config.listen, bound, is_encrypted, &config.hosts);
+        let tls = config.tls.clone();
+        let scheme = if is_encrypted { "https" } else { "http" };
+        Ok(Self { app: app(config, home, hosts, scheme), socket, tls, address })
     }
 
     /// Returns where the server listens.
@@ -145,11 +154,11 @@ impl Server {
             stop.cancelled().await;
             app.runs.end_all(limits.farewell).await;
         };
-        tokio::join!(self.socket.serve(router, limits, stop.clone()), runs);
+        tokio::join!(self.socket.serve(router, self.tls, limits, stop.clone()), runs);
     }
 }
 
-fn app(config: Config, home: Home, hosts: Hosts) -> Arc<App> {
+fn app(config: Config, home: Home, hosts: Hosts, scheme: &'static str) -> Arc<App> {
     let stop = CancellationToken::new();
     let work = Work::new(config.limits.work);
     let hub = Hub::new(home.engine.clone(), work.clone(), config.limits.events, stop.clone());
@@ -169,7 +178,7 @@ fn app(config: Config, home: Home, hosts: Hosts) -> Arc<App> {
         hub,
         runs: Runs::new(config.limits.runs),
         workshop: home.workshop,
-        scheme: "http",
+        scheme,
         runtime: Handle::current(),
         metrics: Metrics::default(),
         streams: AtomicUsize::new(0),

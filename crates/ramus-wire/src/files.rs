@@ -1,6 +1,7 @@
 //! Snapshots, differences, and what putting files back comes to.
 
 use ramus_engine::{EngineError, RestoreReport, RevertReport, Session, SnapshotEntry, SnapshotTaken};
+use ramus_model::{EntryId, Kind, Seq};
 use ramus_snapshot::{Action, Conflict, FileDiff, Step, Uncovered};
 use serde_json::{Map, Value, json};
 
@@ -84,6 +85,7 @@ pub fn restored(report: &RestoreReport) -> Map<String, Value> {
     members(json!({
         "plan": steps,
         "applied": report.safety.is_some(),
+        "restored": report.restored.done.len(),
         "kept": kept,
         "safety_snapshot": report.safety.as_ref().map(|safety| safety.id()),
     }))
@@ -104,8 +106,17 @@ pub fn reverted(report: &RevertReport, session: &Session) -> Result<Map<String, 
     let mut answer = restored(&report.files);
     answer.insert("applied".into(), report.is_done.into());
     answer.insert("leaf".into(), report.leaf.as_str().into());
+    answer.insert("shown".into(), shown(session, &report.leaf).into());
     answer.insert("revert".into(), json!(session.revert_mark()?));
     Ok(answer)
+}
+
+/// The last entry up to the leaf that people are shown: notes of ours hang behind what was said.
+fn shown(session: &Session, leaf: &EntryId) -> String {
+    let log = session.log();
+    let is_drawn = |seq: &Seq| log.record(*seq).is_some_and(|record| record.kind != Kind::Custom);
+    let shown = log.ancestors(log.seq_of(leaf.as_str())).find(is_drawn);
+    shown.map_or_else(|| leaf.to_string(), |seq| session.entry_id(seq).to_string())
 }
 
 /// What is done to a file, in one word.

@@ -19,6 +19,8 @@ pub fn deleted(deleted: &Deleted, prompts: usize, dry_run: bool) -> Map<String, 
         let some = deleted.workspaces.iter().filter(|one| one.kept_for.is_empty() == is_gone);
         some.map(|one| &one.path).collect()
     };
+    let in_use = deleted.workspaces.iter().filter(|one| !one.kept_for.is_empty());
+    let in_use = in_use.map(|one| json!({"path": one.path, "sessions": one.kept_for.len()}));
     members(json!({
         "removed": {
             "session": deleted.session.as_str(),
@@ -33,6 +35,7 @@ pub fn deleted(deleted: &Deleted, prompts: usize, dry_run: bool) -> Map<String, 
         "kept": kept.collect::<Vec<_>>(),
         "workspaces": workspaces(true),
         "workspaces_kept": workspaces(false),
+        "workspaces_in_use": in_use.collect::<Vec<_>>(),
         "snapshots_left": deleted.snapshots_left,
         "dry_run": dry_run,
     }))

@@ -151,6 +151,12 @@ pub fn brief_session(session: &Session) -> Map<String, Value> {
     }))
 }
 
+/// Makes of a session as it is described what is told of one that was just changed.
+pub fn brief(described: &Map<String, Value>) -> Map<String, Value> {
+    let kept = ["id", "path", "cwd", "title", "state", "forked_from"];
+    kept.into_iter().filter_map(|name| Some((name.to_owned(), described.get(name)?.clone()))).collect()
+}
+
 /// What is told about a session that was just forked.
 pub fn forked(fork: &Forked) -> Map<String, Value> {
     members(json!({
@@ -264,6 +270,13 @@ pub fn written(written: &Written) -> Map<String, Value> {
     }))
 }
 
+/// An entry that names another one, and which that is.
+pub fn labelled(written: &Written, entry: &str) -> Map<String, Value> {
+    let mut object = self::written(written);
+    object.insert("entry".into(), entry.into());
+    object
+}
+
 /// A list as programs are told.
 #[derive(Serialize)]
 pub struct ListJson<'l> {
@@ -271,6 +284,9 @@ pub struct ListJson<'l> {
     next_cursor: Option<&'l str>,
     hidden: HiddenJson,
     unreadable: Vec<UnreadableJson<'l>>,
+    /// The ids of all sessions that could be named, for whoever shortens them.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    ids: Vec<&'l str>,
 }
 
 #[derive(Serialize)]
@@ -299,6 +315,7 @@ impl<'l> ListJson<'l> {
                 other_directories: listing.hidden.other_directories,
             },
             unreadable: unreadable.collect(),
+            ids: listing.ids.iter().map(|id| id.as_str()).collect(),
         }
     }
 }

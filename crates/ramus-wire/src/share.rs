@@ -49,7 +49,7 @@ pub fn list(shares: &[Share]) -> Map<String, Value> {
 }
 
 /// What was taken out of a share.
-fn findings(preview: &SharePreview) -> Vec<Value> {
+pub fn findings(preview: &SharePreview) -> Vec<Value> {
     let found = preview.findings.iter();
     found
         .map(|finding| {

@@ -13,8 +13,15 @@ pub fn report(report: &UsageReport, prices: &Prices) -> Map<String, Value> {
         "rows": report.rows.iter().map(row).collect::<Vec<_>>(),
         "total": figures(&report.total.usage, report.total.cost, Some(report.total.sessions)),
         "prices_as_of": prices.as_of,
+        "unpriced_models": unpriced(report, prices),
         "unreadable": unreadable.collect::<Vec<_>>(),
     }))
+}
+
+/// The models whose price is not known.
+fn unpriced(report: &UsageReport, prices: &Prices) -> Vec<String> {
+    let models = report.total.usage.unreported.keys().filter(|model| prices.price(model).is_none());
+    models.map(ToString::to_string).collect()
 }
 
 fn row(row: &UsageRow) -> Value {

@@ -4,13 +4,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, ValueEnum};
 
 use crate::command::Command;
-use crate::failure::{self, Exit, Failure};
+use crate::failure::{self, Exit, Failure, Refusal};
 use crate::home::Home;
 use crate::invocation::Invocation;
+use crate::remote::Remote;
 use crate::screen::Screen;
+use crate::servers::Named;
 
 const LONG_ABOUT: &str = "\
 Keeps the sessions of coding agents as trees.
@@ -44,6 +47,15 @@ pub(crate) struct Global {
     /// Keep sessions and settings in this directory [env: RAMUS_HOME] [default: ~/.local/share/ramus]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub(crate) home: Option<PathBuf>,
+    /// Work with the sessions of a server: http://HOST:PORT, https://HOST:PORT or unix:PATH [env: RAMUS_SERVER]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Global options")]
+    pub(crate) server: Option<String>,
+    /// Read the token of the server from this file, instead of RAMUS_TOKEN or what `ramus login` kept
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Trust these certificates too, when the server is asked over https
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    pub(crate) cacert: Option<PathBuf>,
     /// Answer in JSON
     #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) json: bool,
@@ -96,11 +108,22 @@ fn run(cli: Cli, screen: &mut Screen) -> anyhow::Result<Exit> {
         screen.styled(&help.ansi().to_string())?;
         return Ok(Exit::Done);
     };
+    if let (Some(reason), true) = (command.is_local(), cli.global.server.is_some()) {
+        let refusal = Refusal::usage(format!("this cannot be done at a server: {reason}"));
+        return Err(refusal.hint("leave out --server, or do it where the server runs").into());
+    }
     if let Some(exit) = command.run_without_home(screen) {
         return exit;
     }
     let home = Home::open(cli.global.home.as_deref())?;
-    let mut invocation = Invocation::new(home, screen)?;
+    if let Command::Login(login) = &command {
+        return login.run(&cli.global, &home, screen);
+    }
+    let mut invocation = match remote(&cli.global, &home, &command, screen)? {
+        Some(remote) => Invocation::at(home, remote, screen)?,
+        None => Invocation::new(home, screen)?,
+    };
+    invocation.token_file = cli.global.token_file.clone();
     let result = command.run(&mut invocation);
     let mentioned = invocation.mention_home();
     // Whoever waits has had the answer.
@@ -109,6 +132,23 @@ fn run(cli: Cli, screen: &mut Screen) -> anyhow::Result<Exit> {
     invocation.engine.tidy_catalogue();
     let ended = mentioned.and(flushed).and(closed);
     result.and_then(|exit| ended.map(|()| exit))
+}
+
+/// Returns the server that a command is for, if it is for one. What can only be done here is done here when only the
+/// environment names a server.
+fn remote(global: &Global, home: &Home, command: &Command, screen: &mut Screen) -> anyhow::Result<Option<Remote>> {
+    if command.is_local().is_some() {
+        return Ok(None);
+    }
+    let Some(named) = Named::of(global)? else { return Ok(None) };
+    let token = named.token(global, home)?;
+    if token.is_some() && !named.is_private() {
+        let told = "nothing is encrypted on the way there, and whoever sees it sees the token; use https";
+        screen.warn(&format!("{}: {told}", named.name()))?;
+    }
+    let cwd = std::env::current_dir().context("there is no current directory")?;
+    let client = named.client(global, token)?;
+    Ok(Some(Remote::new(client, cwd.to_string_lossy().into_owned())?))
 }
 
 /// Answers arguments that make no sense, and requests for help, which come the same way.

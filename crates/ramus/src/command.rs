@@ -30,6 +30,7 @@ mod import;
 mod label;
 mod list;
 mod log;
+mod login;
 mod merge_back;
 mod meta;
 mod models;
@@ -142,6 +143,7 @@ pub(crate) enum Command {
     Permissions(permissions::Permissions),
     Trust(trust::Trust),
     Serve(serve::Serve),
+    Login(login::Login),
     Session(session::Session),
     Demo(demo::Demo),
     Completions(completions::Completions),
@@ -154,6 +156,82 @@ impl Command {
             Self::Demo(demo) => Some(demo.run(screen)),
             Self::Completions(completions) => Some(completions.run(screen)),
             _ => None,
+        }
+    }
+
+    /// Says why the command can only be run here; none when it can be run at a server as well.
+    pub(crate) fn is_local(&self) -> Option<&'static str> {
+        match self {
+            Self::Catalogue(_) => Some("the catalogue is a file of the home, which the server keeps current itself"),
+            Self::Config(_) => Some("settings are files of this machine"),
+            Self::Trust(_) => Some("which files are trusted is for whoever sits at that machine"),
+            Self::Models(_) => Some("it tells what this machine can ask"),
+            Self::Serve(_) => Some("it starts a server"),
+            Self::Demo(_) | Self::Completions(_) => Some("it touches no sessions"),
+            Self::Login(_)
+            | Self::Run(_)
+            | Self::Chat(_)
+            | Self::New(_)
+            | Self::Boot(_)
+            | Self::Say(_)
+            | Self::Append(_)
+            | Self::List(_)
+            | Self::Search(_)
+            | Self::Show(_)
+            | Self::History(_)
+            | Self::Usage(_)
+            | Self::Tree(_)
+            | Self::Tail(_)
+            | Self::Events(_)
+            | Self::Context(_)
+            | Self::Entry(_)
+            | Self::State(_)
+            | Self::Undo(_)
+            | Self::Redo(_)
+            | Self::Log(_)
+            | Self::Branch(_)
+            | Self::ResetLeaf(_)
+            | Self::Label(_)
+            | Self::Rename(_)
+            | Self::Fork(_)
+            | Self::Children(_)
+            | Self::Compare(_)
+            | Self::MergeBack(_)
+            | Self::Compact(_)
+            | Self::Clear(_)
+            | Self::Evict(_)
+            | Self::ReplaceSegment(_)
+            | Self::Todo(_)
+            | Self::Artifacts(_)
+            | Self::Move(_)
+            | Self::Relocate(_)
+            | Self::Meta(_)
+            | Self::Tag(_)
+            | Self::Star(_)
+            | Self::Unstar(_)
+            | Self::Archive(_)
+            | Self::Unarchive(_)
+            | Self::Snapshot(_)
+            | Self::Snapshots(_)
+            | Self::Diff(_)
+            | Self::Restore(_)
+            | Self::Revert(_)
+            | Self::Unrevert(_)
+            | Self::Workspace(_)
+            | Self::Resume(_)
+            | Self::Export(_)
+            | Self::Import(_)
+            | Self::Share(_)
+            | Self::Unshare(_)
+            | Self::Delete(_)
+            | Self::Purge(_)
+            | Self::Reset(_)
+            | Self::Doctor(_)
+            | Self::Recover(_)
+            | Self::Gc(_)
+            | Self::Retain(_)
+            | Self::Permissions(_)
+            | Self::Session(_) => None,
         }
     }
 
@@ -227,6 +305,8 @@ impl Command {
             Self::Permissions(permissions) => permissions.run(invocation),
             Self::Trust(trust) => trust.run(invocation),
             Self::Serve(serve) => serve.run(invocation),
+            // It needs no engine, so it was done before there was one.
+            Self::Login(_) => Ok(Exit::Done),
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),
             Self::Completions(completions) => completions.run(invocation.screen),

@@ -122,6 +122,8 @@ impl Failure {
                 RefusalKind::Io => ErrorKind::Io.name(),
             };
             (kind, refusal.hint.clone())
+        } else if let Some(error) = error.downcast_ref::<ramus_client::Error>() {
+            (known(error.kind()), told_by_server(error))
         } else if let Some(error) = error.downcast_ref::<EngineError>() {
             (error.kind().name(), error.hint())
         } else {
@@ -190,6 +192,38 @@ impl Failure {
             text.styled(style::HINT, "hint:").plain(" ").plain(hint).end();
         }
         screen.complain(&text)
+    }
+}
+
+/// The kinds of errors, as they are told.
+const KINDS: [&str; 13] = [
+    "usage",
+    "not-found",
+    "ambiguous",
+    "busy",
+    "conflict",
+    "invalid",
+    "corrupt",
+    "degraded",
+    "denied",
+    "full",
+    "context-full",
+    "io",
+    "unavailable",
+];
+
+/// A kind that a server names; what nobody knows is a failure.
+fn known(kind: &str) -> &'static str {
+    KINDS.into_iter().find(|known| *known == kind).unwrap_or("io")
+}
+
+/// What might be done about what a server says.
+fn told_by_server(error: &ramus_client::Error) -> Option<String> {
+    match error.status() {
+        Some(401) => {
+            Some("`ramus --server URL login` keeps the token; RAMUS_TOKEN and --token-file name it".to_owned())
+        }
+        _ => error.hint(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What every command works with: an engine over a home, the current directory, and a screen.
 
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -14,6 +15,7 @@ use ramus_store::{JsonlStore, Location, Residence, Terminal};
 use crate::failure::Refusal;
 use crate::home::Home;
 use crate::progress;
+use crate::remote::Remote;
 use crate::render::quantity;
 use crate::screen::Screen;
 use crate::target::Target;
@@ -42,6 +44,10 @@ pub(crate) struct Invocation<'s> {
     terminal: Option<Terminal>,
     pub(crate) screen: &'s mut Screen,
     pub(crate) stdin: Stdin,
+    /// The server, when there is one in the place of the home. Then the engine is that of what was fetched.
+    remote: Option<Rc<Remote>>,
+    /// The file that tokens are read from, when one is named.
+    pub(crate) token_file: Option<PathBuf>,
 }
 
 impl<'s> Invocation<'s> {
@@ -53,12 +59,26 @@ impl<'s> Invocation<'s> {
         // Whoever comes after an import that was interrupted finds all of it, or nothing.
         engine.settle_imports()?;
         let engine = if screen.can_show_progress() { progress::shown_by(engine) } else { engine };
-        Ok(Self { engine, store, home, cwd: cwd.to_string_lossy().into_owned(), terminal, screen, stdin: Stdin::Open })
+        let cwd = cwd.to_string_lossy().into_owned();
+        Ok(Self { terminal, stdin: Stdin::Open, ..Self::within(home, engine, store, cwd, screen) })
+    }
+
+    /// Makes an invocation that works with the sessions of a server.
+    pub(crate) fn at(home: Home, remote: Remote, screen: &'s mut Screen) -> anyhow::Result<Self> {
+        let cwd = std::env::current_dir().context("there is no current directory")?;
+        let (engine, store) = remote.home()?.engine()?;
+        let here = Self::within(home, engine, store, cwd.to_string_lossy().into_owned(), screen);
+        Ok(Self { stdin: Stdin::Open, remote: Some(Rc::new(remote)), ..here })
+    }
+
+    /// Returns the server, when there is one in the place of the home.
+    pub(crate) fn remote(&self) -> Option<Rc<Remote>> {
+        self.remote.clone()
     }
 
     /// Makes an invocation within a program that has an engine already.
     pub(crate) fn within(home: Home, engine: Engine, store: JsonlStore, cwd: String, screen: &'s mut Screen) -> Self {
-        Self { engine, store, home, cwd, terminal: None, screen, stdin: Stdin::Closed }
+        Self { engine, store, home, cwd, terminal: None, screen, stdin: Stdin::Closed, remote: None, token_file: None }
     }
 
     /// Returns the engine and the store below it.
@@ -113,6 +133,9 @@ impl<'s> Invocation<'s> {
 
     /// Replaces `this` by the session it stands for. A file of that name comes first, as with `last`.
     fn named(&self, reference: String) -> anyhow::Result<String> {
+        if let Some(remote) = &self.remote {
+            return remote.fetch(&self.engine, &reference);
+        }
         if reference != "this" || Path::new(&reference).is_file() {
             return Ok(reference);
         }

@@ -3,6 +3,7 @@
 //! Everything a person reads is a [`Text`], and everything that is put into one has passed [`clean`]: what others stored
 //! never controls the terminal.
 
+pub(crate) mod answer;
 pub(crate) mod call;
 pub(crate) mod context;
 pub(crate) mod conversation;
@@ -18,6 +19,7 @@ mod text;
 pub(crate) mod tree;
 pub(crate) mod usage;
 
+pub(crate) use answer::Answer;
 pub(crate) use ramus_wire::{clean, preview};
 pub(crate) use text::Text;
 

@@ -34,6 +34,11 @@ impl Drop for Guard {
 
 /// Lets the first interrupt cancel a turn, and the second one end the program.
 pub(crate) fn cancel_on_interrupt(inbox: Inbox) -> anyhow::Result<Guard> {
+    on_interrupt(move || inbox.send(Input::Cancel))
+}
+
+/// Lets the first interrupt stop something, and the second one end the program.
+pub(crate) fn on_interrupt(stop: impl Fn() + Send + 'static) -> anyhow::Result<Guard> {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     let refused = "cannot listen to signals";
     IS_IDLE.store(false, Ordering::SeqCst);
@@ -47,7 +52,7 @@ pub(crate) fn cancel_on_interrupt(inbox: Inbox) -> anyhow::Result<Guard> {
             if number > 0 {
                 std::process::exit(130);
             }
-            inbox.send(Input::Cancel);
+            stop();
         }
     });
     Ok(Guard(handle))

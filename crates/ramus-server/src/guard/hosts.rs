@@ -13,7 +13,7 @@ pub(crate) struct Hosts(Vec<String>);
 
 impl Hosts {
     /// The names of whoever listens here, and those that the user added.
-    pub(crate) fn new(listen: &Listen, bound: Option<SocketAddr>, allowed: &[String]) -> Self {
+    pub(crate) fn new(listen: &Listen, bound: Option<SocketAddr>, is_encrypted: bool, allowed: &[String]) -> Self {
         let mut hosts = Vec::new();
         match (listen, bound) {
             (Listen::Tcp(_), Some(bound)) => {
@@ -31,7 +31,8 @@ impl Hosts {
                         hosts.push(name);
                         continue;
                     }
-                    if port == 80 {
+                    // Nobody says the port that everybody knows.
+                    if port == if is_encrypted { 443 } else { 80 } {
                         hosts.push(name.clone());
                     }
                     hosts.push(format!("{name}:{port}"));
@@ -83,7 +84,7 @@ mod tests {
     fn only_names_of_this_machine_are_answered() {
         let listen = Listen::default();
         let bound = Some(SocketAddr::from(([127, 0, 0, 1], 4711)));
-        let hosts = Hosts::new(&listen, bound, &["ramus.example".into(), "proxy.example:8443".into()]);
+        let hosts = Hosts::new(&listen, bound, false, &["ramus.example".into(), "proxy.example:8443".into()]);
         for ours in ["127.0.0.1:4711", "localhost:4711", "LocalHost:4711", "[::1]:4711"] {
             assert!(answers(&hosts, ours), "{ours}");
         }
@@ -97,8 +98,19 @@ mod tests {
     }
 
     #[test]
+    fn the_port_that_everybody_knows_may_be_left_out() {
+        for (port, is_encrypted, is_known) in
+            [(80, false, true), (443, true, true), (80, true, false), (443, false, false)]
+        {
+            let bound = Some(SocketAddr::from(([127, 0, 0, 1], port)));
+            let hosts = Hosts::new(&Listen::default(), bound, is_encrypted, &[]);
+            assert_eq!(answers(&hosts, "localhost"), is_known, "{port} {is_encrypted}");
+        }
+    }
+
+    #[test]
     fn one_name_is_given_and_only_one() {
-        let hosts = Hosts::new(&Listen::default(), Some(SocketAddr::from(([127, 0, 0, 1], 4711))), &[]);
+        let hosts = Hosts::new(&Listen::default(), Some(SocketAddr::from(([127, 0, 0, 1], 4711))), false, &[]);
         let mut headers = HeaderMap::new();
         let check = |headers: &HeaderMap, uri: &'static str| hosts.check(&Uri::from_static(uri), headers).is_ok();
         assert!(!check(&headers, "/"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use ramus_engine::ForkOptions;
+use ramus_engine::{ForkOptions, RestoreOptions};
 use ramus_wire::session as shape;
 use serde::Deserialize;
 use serde_json::json;
@@ -16,6 +16,8 @@ use crate::app::App;
 use crate::document::{Refusals, Shape};
 use crate::error::ApiError;
 use crate::input::{Body, Expected, Named};
+use crate::role::Role;
+use crate::route::files::reverted;
 
 /// Where a branch starts.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -28,6 +30,15 @@ pub(crate) struct Branch {
     /// A summary of the branch that is left; the model is told.
     #[serde(default)]
     summary: Option<String>,
+    /// The files of that branch come along. This needs a token that may approve.
+    #[serde(default)]
+    files: bool,
+    /// With `files`: only say what would happen.
+    #[serde(default)]
+    dry_run: bool,
+    /// With `files`: overwrite what people changed.
+    #[serde(default)]
+    force: bool,
 }
 
 /// Goes on from another entry.
@@ -39,11 +50,24 @@ pub(crate) async fn branch(
     owner: Owner,
     Named(id): Named<String>,
     expected: Expected,
+    axum::Extension(role): axum::Extension<Role>,
     Body(branch): Body<Branch>,
 ) -> Result<Answer, ApiError> {
+    if branch.files && role < Role::Approve {
+        return Err(ApiError::denied("changing files needs a token that may approve"));
+    }
+    if (branch.files && branch.summary.is_some()) || (!branch.files && (branch.dry_run || branch.force)) {
+        return Err(ApiError::usage("`dry_run` and `force` go with `files`, and `summary` does not"));
+    }
     app.work(move |app| {
         let mut session = app.session_at(&owner, &id, expected)?;
         let target = branch.entry.as_deref().map(|entry| session.resolve(entry)).transpose()?;
+        if branch.files {
+            let entry = target.ok_or_else(|| ApiError::usage("files come along from an entry"))?;
+            let options = RestoreOptions { dry_run: branch.dry_run, force: branch.force, ..RestoreOptions::default() };
+            let report = app.engine.branch_with_files(&mut session, entry, &options)?;
+            return reverted(app, &mut session, &report);
+        }
         let leaf = match (target, &branch.summary) {
             (target, Some(summary)) => Some(app.engine.branch_with_summary(&mut session, target, summary)?),
             (Some(target), None) => Some(app.engine.branch(&mut session, target)?),
@@ -116,9 +140,10 @@ pub(crate) async fn label(
     app.work(move |app| {
         let mut session = app.session_at(&owner, &id, expected)?;
         let entry = session.resolve(&label.entry)?;
+        let named = session.entry_id(entry);
         let written = app.engine.label(&mut session, entry, label.name.as_deref())?;
         let position = app.finish(&mut session)?;
-        Ok(Answer::object(shape::written(&written)).at(position))
+        Ok(Answer::object(shape::labelled(&written, named.as_str())).at(position))
     })
     .await
 }

@@ -6,6 +6,7 @@ use axum::extract::State;
 use ramus_engine::{Compact, Compacted, KEEP};
 use ramus_model::budget::Keep;
 use ramus_model::tokens;
+use ramus_wire::room as shape;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -72,4 +73,68 @@ pub(crate) async fn compact(
 
 fn engine(error: ramus_store::StoreError) -> ApiError {
     ramus_engine::EngineError::from(error).into()
+}
+
+/// What is left out.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Evict {
+    /// How many tokens must become free.
+    tokens: u64,
+    /// Only say what would be left out.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// Leaves the oldest messages out of what a model is sent.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/evict", tag = "branches", request_body = Evict,
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
+    responses((status = 200, description = "What is left out", body = Shape), Refusals))]
+pub(crate) async fn evict(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    expected: Expected,
+    Body(evict): Body<Evict>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session_at(&owner, &id, expected)?;
+        let evicted = app.engine.evict(&mut session, evict.tokens, evict.dry_run)?;
+        let position = app.finish(&mut session)?;
+        Ok(Answer::object(shape::evicted(&evicted, evict.dry_run)).at(position))
+    })
+    .await
+}
+
+/// A stretch of entries, and what stands in its place.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Segment {
+    /// The first entry to replace.
+    first: String,
+    /// The last one, below the first.
+    last: String,
+    /// What stands in their place.
+    text: String,
+}
+
+/// Replaces a stretch of entries by one that summarises them.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/replace-segment", tag = "branches", request_body = Segment,
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
+    responses((status = 200, description = "What was replaced", body = Shape), Refusals))]
+pub(crate) async fn replace_segment(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    expected: Expected,
+    Body(segment): Body<Segment>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session_at(&owner, &id, expected)?;
+        let (first, last) = (session.resolve(&segment.first)?, session.resolve(&segment.last)?);
+        let replaced = app.engine.replace_segment(&mut session, first, last, &segment.text)?;
+        let position = app.finish(&mut session)?;
+        Ok(Answer::object(shape::replaced(&replaced, &session)).at(position))
+    })
+    .await
 }

@@ -48,14 +48,48 @@ async fn treat(app: Arc<App>, owner: Owner, id: String, treatment: Treatment) ->
     .await
 }
 
+/// Makes a session writable again after a crash or an error.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/recover", tag = "health", request_body = Nothing,
+    params(("id" = String, Path, description = "The session")),
+    responses((status = 200, description = "What was done", body = Shape), Refusals))]
+pub(crate) async fn recover(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    Body(Nothing {}): Body<Nothing>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session(&owner, &id)?;
+        app.shelf.close(session.id());
+        Ok(Answer::object(shape::report(&app.engine.recover(&mut session)?)))
+    })
+    .await
+}
+
+/// Repairs what can be repaired in all sessions. Only the user of the home may.
+#[utoipa::path(post, path = "/api/v1/doctor", tag = "health", request_body = Nothing,
+    responses((status = 200, description = "What was done", body = Shape), Refusals))]
+pub(crate) async fn repair_all(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Body(Nothing {}): Body<Nothing>,
+) -> Result<Answer, ApiError> {
+    app.access.check_user(&owner)?;
+    treat_all(app, owner, Treatment::Repair).await
+}
+
 /// Looks for damage in all sessions. Changes nothing.
 #[utoipa::path(get, path = "/api/v1/doctor", tag = "health",
     responses((status = 200, description = "What was found", body = Shape), Refusals))]
 pub(crate) async fn examine_all(State(app): State<Arc<App>>, owner: Owner) -> Result<Answer, ApiError> {
+    treat_all(app, owner, Treatment::LookOnly).await
+}
+
+async fn treat_all(app: Arc<App>, owner: Owner, treatment: Treatment) -> Result<Answer, ApiError> {
     app.work(move |app| {
         let ours: HashSet<SessionId> = app.sessions_of(&owner)?;
         let is_user = app.access.is_user(&owner);
-        let mut examined = app.engine.doctor_all(Treatment::LookOnly)?;
+        let mut examined = app.engine.doctor_all(treatment)?;
         // What cannot be read has no owner; it is for the user of the home to mend.
         examined
             .retain(|one| ours.contains(&SessionId::from(one.session.as_str())) || (is_user && one.outcome.is_err()));
@@ -64,7 +98,11 @@ pub(crate) async fn examine_all(State(app): State<Arc<App>>, owner: Owner) -> Re
             one.outcome.as_ref().map_or(RecoveryStatus::Unreadable, |report| report.status)
         };
         let worst = examined.iter().map(status).max().unwrap_or(RecoveryStatus::Clean);
-        Ok(Answer::object(shape::many(&examined, &leftovers, worst)))
+        let mut answer = shape::many(&examined, &leftovers, worst);
+        if is_user {
+            answer.insert("disk".into(), ramus_wire::disk::report(&app.engine.disk()?));
+        }
+        Ok(Answer::object(answer))
     })
     .await
 }

@@ -99,7 +99,7 @@ fn put(body: &mut Vec<u8>, log: &Log, seq: Seq, line: &[u8]) {
 
 /// Reads the stored line of an entry, byte for byte.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/entries/{entry}", tag = "entries",
-    params(("id" = String, Path, description = "The session"), ("entry" = String, Path, description = "Id, unique prefix, #seq or label")),
+    params(("id" = String, Path, description = "The session"), ("entry" = String, Path, description = "Id, unique prefix, #seq or label; @ is the leaf")),
     responses((status = 200, description = "The line", body = String, content_type = "application/json"), Refusals))]
 pub(crate) async fn line(
     State(app): State<Arc<App>>,
@@ -108,7 +108,8 @@ pub(crate) async fn line(
 ) -> Result<impl IntoResponse, ApiError> {
     let line = app.work(move |app| {
         let session = app.session(&owner, &id)?;
-        Ok(session.line(session.resolve(&entry)?)?)
+        // Behind an `@` the name may be empty: the leaf.
+        Ok(session.line(session.resolve(entry.strip_prefix('@').unwrap_or(&entry))?)?)
     });
     Ok(([(header::CONTENT_TYPE, "application/json")], line.await?))
 }

@@ -126,6 +126,9 @@ pub(crate) struct Restore {
     #[serde(default)]
     #[schema(value_type = Vec<String>)]
     paths: Vec<PathBuf>,
+    /// Remove everything else too, whoever made it; only in a workspace that was made for the session.
+    #[serde(default)]
+    clean: bool,
 }
 
 /// Puts the files back to what a snapshot holds. The conversation stays where it is.
@@ -143,7 +146,13 @@ pub(crate) async fn restore(
         let mut session = app.session_at(&owner, &id, expected)?;
         let target = app.engine.find_snapshot(&session, &restore.snapshot)?;
         let options = RestoreOptions { dry_run: restore.dry_run, force: restore.force, only: restore.paths };
-        let report = app.engine.restore(&mut session, &target, &options)?;
+        if restore.clean && (options.force || !options.only.is_empty()) {
+            return Err(ApiError::usage("`clean` goes without `force` and `paths`"));
+        }
+        let report = match restore.clean {
+            true => app.engine.reset_workspace(&mut session, &target, restore.dry_run)?,
+            false => app.engine.restore(&mut session, &target, &options)?,
+        };
         let position = app.finish(&mut session)?;
         Ok(Answer::object(shape::restored_to(&report, &target, &session)).at(position))
     })
@@ -213,7 +222,8 @@ pub(crate) async fn unrevert(
     .await
 }
 
-fn reverted(app: &App, session: &mut Session, report: &RevertReport) -> Result<Answer, ApiError> {
+/// Tells what became of conversation and files.
+pub(super) fn reverted(app: &App, session: &mut Session, report: &RevertReport) -> Result<Answer, ApiError> {
     let position = app.finish(session)?;
     Ok(Answer::object(shape::reverted(report, session)?).at(position))
 }

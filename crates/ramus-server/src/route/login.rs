@@ -53,6 +53,7 @@ pub(crate) async fn login(
         app.attempts.failed(&peer).await;
         return Err(ApiError::new(Kind::Unauthenticated, "that is not the token"));
     };
-    let set = format!("{COOKIE}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
+    let secure = if app.scheme == "https" { "; Secure" } else { "" };
+    let set = format!("{COOKIE}={cookie}; Path=/; HttpOnly; SameSite=Strict{secure}; Max-Age=2592000");
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, set)]).into_response())
 }

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::http::StatusCode;
+use ramus_engine::Say;
 use ramus_wire::session::{self as shape, MessageJson};
 use ramus_wire::{members, versioned};
 use serde::Deserialize;
 use serde_json::json;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
 use crate::document::{Refusals, Shape};
 use crate::error::{ApiError, Kind};
-use crate::input::{Asked, Named};
+use crate::input::{Asked, Body, Expected, Named};
 
 /// How many messages a page holds when nobody says, and at most.
 const PAGE: usize = 100;
@@ -76,4 +78,54 @@ pub(crate) async fn messages(
 
 fn unwritten(error: serde_json::Error) -> ApiError {
     ApiError::new(Kind::Broken, error.to_string())
+}
+
+/// A text message.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Words {
+    /// What is said.
+    text: String,
+    /// Who says it.
+    #[serde(default)]
+    role: Speaker,
+}
+
+/// Who can say something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Speaker {
+    /// A person.
+    #[default]
+    User,
+    /// A model.
+    Assistant,
+    /// Whoever set it up.
+    System,
+}
+
+/// Appends one text message. No model is asked.
+#[utoipa::path(post, path = "/api/v1/sessions/{id}/messages", tag = "entries", request_body = Words,
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
+    responses((status = 201, description = "The entry", body = Shape), Refusals))]
+pub(crate) async fn say(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named(id): Named<String>,
+    expected: Expected,
+    Body(words): Body<Words>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session_at(&owner, &id, expected)?;
+        let role = match words.role {
+            Speaker::User => "user",
+            Speaker::Assistant => "assistant",
+            Speaker::System => "system",
+        };
+        let say = Say { role: role.into(), text: words.text, ..Say::default() };
+        let written = app.engine.say(&mut session, say)?;
+        let position = app.finish(&mut session)?;
+        Ok(Answer::object(shape::written(&written)).status(StatusCode::CREATED).at(position))
+    })
+    .await
 }

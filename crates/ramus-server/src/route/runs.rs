@@ -20,6 +20,9 @@ use crate::role::Role;
 use crate::route::events::stream;
 use crate::run::{Order, Reply, Taken, WhenBusy};
 
+/// The kinds of pictures that models are shown.
+const KINDS: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
 /// Lists the turns of a session, those that run first.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/runs", tag = "runs", params(("id" = String, Path, description = "The session")),
     responses((status = 200, description = "The turns", body = Shape), Refusals))]
@@ -52,6 +55,15 @@ pub(crate) async fn start(
     // Rules that allow something are answers given in advance.
     if !order.permission.is_empty() && role < Role::Approve {
         return Err(ApiError::denied("rules for a turn need a token that may approve"));
+    }
+    if order.regenerate && (order.prompt.is_some() || order.edit.is_some() || !order.pictures.is_empty()) {
+        return Err(ApiError::usage("what is answered again is not said again: `regenerate` goes alone"));
+    }
+    if (order.edit.is_some() || !order.pictures.is_empty()) && order.prompt.is_none() {
+        return Err(ApiError::usage("`edit` and `pictures` go with a prompt"));
+    }
+    if let Some(picture) = order.pictures.iter().find(|picture| !KINDS.contains(&picture.kind.as_str())) {
+        return Err(ApiError::invalid(format!("{:?} is no kind of picture", picture.kind)));
     }
     let wants_events = headers
         .get(header::ACCEPT)

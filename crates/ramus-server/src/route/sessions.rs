@@ -53,6 +53,8 @@ pub(crate) struct Listed {
     sort: Option<String>,
     /// The other way round.
     reverse: bool,
+    /// The ids of all sessions too, for whoever shortens them.
+    ids: bool,
 }
 
 impl Listed {
@@ -78,7 +80,7 @@ impl Listed {
             project: self.project,
             sort: Sort { key, is_ascending: (key == SortKey::Title) != self.reverse },
             limit: Some(self.limit.unwrap_or(PAGE).clamp(1, MOST)),
-            ids: false,
+            ids: self.ids,
             cursor: self.cursor,
         })
     }
@@ -97,6 +99,10 @@ pub(crate) async fn list(
         // A file that cannot be read has no owner that could be asked for.
         if !app.access.is_user(&owner) {
             listing.unreadable.clear();
+        }
+        if !listing.ids.is_empty() {
+            let ours = app.sessions_of(&owner)?;
+            listing.ids.retain(|id| ours.contains(id));
         }
         Answer::of(&ListJson::of(&listing, &app.prices, &app.engine.open_shares()?))
     })
@@ -179,6 +185,10 @@ pub(crate) struct Change {
     cwd: Option<String>,
     /// All tags.
     tags: Option<Vec<String>>,
+    /// Tags to add.
+    add_tags: Vec<String>,
+    /// Tags to remove.
+    remove_tags: Vec<String>,
     /// Whether it is starred.
     starred: Option<bool>,
     /// Free metadata; null removes a key.
@@ -203,14 +213,22 @@ pub(crate) async fn change(
         }
         let mut session = app.session_at(&owner, &id, expected)?;
         let engine = &app.engine;
+        let mut written = Vec::new();
         if let Some(title) = &change.title {
-            engine.rename(&mut session, title)?;
+            written.push(shape::written(&engine.rename(&mut session, title)?));
         }
         if let Some(model) = &change.model {
             engine.switch_model(&mut session, model)?;
         }
         if let Some(tags) = change.tags {
             engine.change_tags(&mut session, &TagChange::Set(tags))?;
+        }
+        for (tags, change) in
+            [(change.add_tags, TagChange::Add as fn(Vec<String>) -> TagChange), (change.remove_tags, TagChange::Remove)]
+        {
+            if !tags.is_empty() {
+                engine.change_tags(&mut session, &change(tags))?;
+            }
         }
         if let Some(starred) = change.starred {
             engine.set_starred(&mut session, starred)?;
@@ -224,7 +242,7 @@ pub(crate) async fn change(
         let position = app.finish(&mut session)?;
         let info = engine.describe(&session, &app.directory)?;
         let object = shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?);
-        Ok(Answer::json(json!({"session": object})).at(position))
+        Ok(Answer::json(json!({"session": object, "written": written})).at(position))
     })
     .await
 }

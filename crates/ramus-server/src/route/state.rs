@@ -24,6 +24,10 @@ pub(crate) struct Wanted {
     entry: Option<String>,
     /// The role of the model.
     role: Option<String>,
+    /// Choose as if a call named this model.
+    model: Option<String>,
+    /// Choose as if a call named this provider.
+    provider: Option<String>,
 }
 
 /// Tells what holds at the leaf, or at another entry.
@@ -45,8 +49,8 @@ pub(crate) async fn state(
         let state = session.context(leaf)?.state;
         let settings = app.workshop.settings(session.cwd())?;
         let role = wanted.role.as_deref().unwrap_or("default");
-        let model = resolve_model(None, &state, role, &settings);
-        let provider = resolve_provider(None, model.as_ref(), &settings);
+        let model = resolve_model(wanted.model.as_deref(), &state, role, &settings);
+        let provider = resolve_provider(wanted.provider.as_deref(), model.as_ref(), &settings);
         let answer = Answer::json(json!({
             "session": session.id().as_str(),
             "leaf": leaf.map(|leaf| session.entry_id(leaf).to_string()),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use ramus_agent::End as TurnEnd;
-use ramus_engine::Session;
 use ramus_engine::run::{Asker, Inbox, Letters, TurnResult};
+use ramus_engine::{Picture, Session};
 
 use super::runs::{End, Running};
-use super::{Equipped, Order};
+use super::{Equipped, Order, Shown};
 use crate::app::App;
 use crate::error::{ApiError, Kind};
 
@@ -36,7 +36,10 @@ impl App {
         let inbox: Inbox = run.inbox.clone();
         let Equipped { engine, run: mut turn, titles, kept } =
             self.workshop.equip(&mut session, order, asker, &inbox, &self.runtime)?;
+        self.rewind(&mut session, order)?;
         turn.prompt.clone_from(&order.prompt);
+        let picture = |one: &Shown| Picture { data: one.data.clone(), kind: one.kind.clone() };
+        turn.pictures = order.pictures.iter().map(picture).collect();
         self.metrics.runs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let model = turn.model.clone();
         let id = session.id().clone();
@@ -51,6 +54,18 @@ impl App {
         let result = result?;
         engine.end_turn(&mut session)?;
         Ok(ramus_wire::turn::end(&id, &result))
+    }
+
+    /// Goes back to where something is said or answered again.
+    fn rewind(&self, session: &mut Session, order: &Order) -> Result<(), ApiError> {
+        if order.regenerate {
+            self.engine.rewind_to_last_said(session)?;
+        }
+        if let Some(entry) = &order.edit {
+            let said = session.resolve(entry)?;
+            self.engine.rewind_before(session, said)?;
+        }
+        Ok(())
     }
 }
 

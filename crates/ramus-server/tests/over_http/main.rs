@@ -14,6 +14,7 @@ mod life;
 mod limits;
 mod load;
 mod owners;
+mod place;
 mod roles;
 mod runs;
 mod workbench;

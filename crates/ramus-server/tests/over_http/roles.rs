@@ -38,6 +38,8 @@ fn who_may_prompt_says_something_and_allows_nothing() {
     assert_eq!(ask("POST", "/api/v1/sessions/{id}/runs", json!({"prompt": "x", "permission": ["bash=allow"]})), 403);
     assert_eq!(ask("POST", "/api/v1/sessions/{id}/runs", json!({"prompt": "x"})), 202);
     assert_eq!(ask("POST", "/api/v1/sessions/{id}/runs/{run}/permissions/{call}", json!({"answer": "once"})), 403);
+    assert_eq!(ask("POST", "/api/v1/sessions/{id}/messages", json!({"text": "hello"})), 201);
+    assert_eq!(ask("POST", "/api/v1/sessions/{id}/branch", json!({"entry": "#1", "files": true})), 403);
     assert_eq!(ask("POST", "/api/v1/sessions/{id}/undo", json!({})), 403);
     assert_eq!(ask("POST", "/api/v1/sessions/{id}/share", json!({})), 403);
     assert_eq!(ask("DELETE", "/api/v1/sessions/{id}", json!({})), 403);

@@ -1,8 +1,7 @@
 //! `archive`, `unarchive`: a session out of the way of lists, and back.
 
 use clap::Args;
-use ramus_engine::Session;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
@@ -35,28 +34,38 @@ pub(crate) struct Unarchive {
 
 impl Archive {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        invocation.engine.archive(&mut session)?;
-        tell(invocation, &mut session, "the session is archived")
+        set_archived(invocation, &self.session, true)
     }
 }
 
 impl Unarchive {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        invocation.engine.unarchive(&mut session)?;
-        tell(invocation, &mut session, "the session is listed again")
+        set_archived(invocation, &self.session, false)
     }
 }
 
-fn tell(invocation: &mut Invocation<'_>, session: &mut Session, words: &str) -> anyhow::Result<Exit> {
-    invocation.finish(session)?;
+fn set_archived(invocation: &mut Invocation<'_>, session: &str, archived: bool) -> anyhow::Result<Exit> {
+    let answer = match invocation.remote() {
+        Some(remote) => {
+            let route = if archived { "archive" } else { "unarchive" };
+            remote.act(&remote.id(session)?, route, &json!({}))?
+        }
+        None => {
+            let mut session = invocation.session(session)?;
+            match archived {
+                true => invocation.engine.archive(&mut session)?,
+                false => invocation.engine.unarchive(&mut session)?,
+            }
+            invocation.finish(&mut session)?;
+            let info = invocation.engine.describe(&session, &invocation.cwd)?;
+            json::members(json!({"session": json::session(&info, &invocation.prices()?)}))
+        }
+    };
     if invocation.screen.wants_json() {
-        let info = invocation.engine.describe(session, &invocation.cwd)?;
-        let session = Value::Object(json::session(&info, &invocation.prices()?));
-        invocation.screen.json(json::members(json!({"session": session})))?;
+        invocation.screen.json(answer)?;
     } else {
         let mut text = Text::new();
+        let words = if archived { "the session is archived" } else { "the session is listed again" };
         invocation.screen.note(text.plain(words).end())?;
     }
     Ok(Exit::Done)

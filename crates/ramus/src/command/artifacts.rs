@@ -1,11 +1,10 @@
 //! `artifacts`: what tools made in a session.
 
 use clap::Args;
-use serde_json::Value;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, style};
+use crate::render::{Answer as _, Text, clean, style};
 
 const EXAMPLES: &str = "\
 Deployments, slides and other things that tools made on the path, newest first. What was made again at the same address is \
@@ -25,18 +24,27 @@ pub(crate) struct Artifacts {
 
 impl Artifacts {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let (session, entry) = invocation.session_and_entry(&self.target)?;
-        let artifacts = session.artifacts(entry.or(session.log().leaf()))?;
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let (id, entry) = remote.target(&self.target)?;
+                remote.answer(remote.get(&["sessions", &id, "artifacts"]).maybe("entry", entry))?
+            }
+            None => {
+                let (session, entry) = invocation.session_and_entry(&self.target)?;
+                let artifacts = session.artifacts(entry.or(session.log().leaf()))?;
+                ramus_wire::artifact::list(session.id(), &artifacts)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::artifact::list(session.id(), &artifacts))?;
+            invocation.screen.json(answer)?;
             return Ok(Exit::Done);
         }
+        let artifacts = answer.items("artifacts");
         let mut text = Text::new();
-        for one in &artifacts {
-            let name = one.artifact.get("name").and_then(Value::as_str).unwrap_or("artefact");
-            text.styled(style::BOLD, &clean::one_line(name)).spaces(2);
-            text.plain(&clean::one_line(one.url().unwrap_or_default())).spaces(2);
-            text.styled(style::DIM, &clean::one_line(&one.tool)).end();
+        for one in artifacts {
+            text.styled(style::BOLD, &clean::one_line(one.maybe("name").unwrap_or("artefact"))).spaces(2);
+            text.plain(&clean::one_line(one.word("url"))).spaces(2);
+            text.styled(style::DIM, &clean::one_line(one.word("tool"))).end();
         }
         if artifacts.is_empty() {
             text.styled(style::DIM, "nothing was made").end();

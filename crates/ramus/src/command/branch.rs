@@ -2,13 +2,12 @@
 
 use clap::Args;
 use ramus_engine::RestoreOptions;
-use ramus_model::EntryId;
 use serde_json::json;
 
 use super::revert;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, json, style};
+use crate::render::{Answer as _, Text, json, style};
 
 const EXAMPLES: &str = "\
 The leaf moves to the entry, and what comes next hangs from there. What was said after it stays a branch; go back to it \
@@ -44,9 +43,22 @@ pub(crate) struct Branch {
 
 impl Branch {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let options = RestoreOptions { dry_run: self.dry_run, force: self.force, ..RestoreOptions::default() };
+        if let Some(remote) = invocation.remote() {
+            let (session, entry) = remote.entry(&self.entry)?;
+            let body = json!({
+                "entry": entry, "summary": self.summary, "files": self.files, "dry_run": self.dry_run,
+                "force": self.force,
+            });
+            let answer = remote.act(&session, "branch", &body)?;
+            if self.files {
+                return revert::tell(invocation, answer, &options, "the leaf is now");
+            }
+            tell_leaf(invocation, answer.maybe("leaf"))?;
+            return Ok(Exit::Done);
+        }
         let (mut session, entry) = invocation.entry(&self.entry)?;
         if self.files {
-            let options = RestoreOptions { dry_run: self.dry_run, force: self.force, ..RestoreOptions::default() };
             let report = invocation.engine.branch_with_files(&mut session, entry, &options)?;
             return revert::print(invocation, &mut session, &report, &options, "the leaf is now");
         }
@@ -55,19 +67,19 @@ impl Branch {
             Some(summary) => invocation.engine.branch_with_summary(&mut session, Some(entry), summary)?,
         };
         invocation.finish(&mut session)?;
-        tell_leaf(invocation, Some(&leaf))?;
+        tell_leaf(invocation, Some(leaf.as_str()))?;
         Ok(Exit::Done)
     }
 }
 
 /// Tells where the leaf is now.
-pub(super) fn tell_leaf(invocation: &mut Invocation<'_>, leaf: Option<&EntryId>) -> anyhow::Result<()> {
+pub(super) fn tell_leaf(invocation: &mut Invocation<'_>, leaf: Option<&str>) -> anyhow::Result<()> {
     if invocation.screen.wants_json() {
-        return invocation.screen.json(json::members(json!({"leaf": leaf.map(EntryId::as_str)})));
+        return invocation.screen.json(json::members(json!({"leaf": leaf})));
     }
     let mut text = Text::new();
     match leaf {
-        Some(leaf) => text.plain("the leaf is now ").styled(style::ID, leaf.as_str()).end(),
+        Some(leaf) => text.plain("the leaf is now ").styled(style::ID, leaf).end(),
         None => text.plain("there is no leaf now: the next entry becomes a root").end(),
     };
     invocation.screen.note(&text)

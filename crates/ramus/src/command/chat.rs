@@ -3,6 +3,7 @@
 //! Nothing is kept here that is not in the session: it is opened anew for every line, so what other programs and the slash
 //! commands did to it counts.
 
+mod afar;
 mod line;
 mod slash;
 mod typing;
@@ -58,6 +59,9 @@ pub(crate) struct Chat {
 impl Chat {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let named = self.session.as_deref().or(self.continue_.then_some("this"));
+        if let Some(remote) = invocation.remote() {
+            return afar::run(invocation, remote, named, &self.options);
+        }
         let session = named.map(|name| invocation.session(name)).transpose()?;
         let mut talk = Talk {
             options: self.options.clone(),
@@ -71,30 +75,47 @@ impl Chat {
         let mut source = Source::open(invocation.screen.wants_json(), &talk.remembered(invocation))?;
         talk.greet(invocation, session.as_ref(), &source)?;
         drop(session);
-        loop {
-            invocation.screen.flush()?;
-            let line = match talk.waiting.pop_front() {
-                Some(line) => line,
-                None => match source.read()? {
-                    Input::Line(line) => line,
-                    Input::Nothing => continue,
-                    Input::End => break,
-                },
-            };
-            match talk.take(invocation, &mut source, &line) {
-                Ok(true) => {}
-                Ok(false) => break,
-                // What went wrong with one line is told, and the next one is another chance.
-                Err(error) => {
-                    let Some(failure) = Failure::of(&error) else { break };
-                    failure.report(invocation.screen);
-                    talk.last = Exit::Failed;
-                }
+        converse(invocation, &mut source, &mut talk)
+    }
+}
+
+/// Someone to talk with, here or elsewhere.
+trait Partner {
+    /// Does what a line says. Returns whether the chat goes on.
+    fn take(&mut self, invocation: &mut Invocation<'_>, source: &mut Source, line: &str) -> anyhow::Result<bool>;
+
+    /// What was typed during a turn and is still to be done.
+    fn waiting(&mut self) -> &mut VecDeque<String>;
+
+    /// How the last turn ended.
+    fn last(&mut self) -> &mut Exit;
+}
+
+/// Takes line after line until there are no more.
+fn converse(invocation: &mut Invocation<'_>, source: &mut Source, with: &mut dyn Partner) -> anyhow::Result<Exit> {
+    loop {
+        invocation.screen.flush()?;
+        let line = match with.waiting().pop_front() {
+            Some(line) => line,
+            None => match source.read()? {
+                Input::Line(line) => line,
+                Input::Nothing => continue,
+                Input::End => break,
+            },
+        };
+        match with.take(invocation, source, &line) {
+            Ok(true) => {}
+            Ok(false) => break,
+            // What went wrong with one line is told, and the next one is another chance.
+            Err(error) => {
+                let Some(failure) = Failure::of(&error) else { break };
+                failure.report(invocation.screen);
+                *with.last() = Exit::Failed;
             }
         }
-        // A person saw how every turn ended; a program has only this.
-        Ok(if source.is_person() { Exit::Done } else { talk.last })
     }
+    // A person saw how every turn ended; a program has only this.
+    Ok(if source.is_person() { Exit::Done } else { *with.last() })
 }
 
 /// A conversation that is under way.
@@ -110,18 +131,17 @@ struct Talk {
     last: Exit,
 }
 
-impl Talk {
-    /// Does what a line says. Returns whether the chat goes on.
+impl Partner for Talk {
     fn take(&mut self, invocation: &mut Invocation<'_>, source: &mut Source, line: &str) -> anyhow::Result<bool> {
         if line.trim().is_empty() {
             return Ok(true);
         }
-        let Some(command) = Slash::parse(line)? else {
+        let Some(slash) = Slash::parse(line)? else {
             let mut session = self.session(invocation)?;
             self.turn(invocation, source, &mut session, Said::words(line.trim()))?;
             return Ok(true);
         };
-        match command {
+        match slash {
             Slash::Quit => return Ok(false),
             Slash::Help => invocation.screen.note(&slash::help())?,
             Slash::Tools => self.list_tools(invocation)?,
@@ -138,19 +158,6 @@ impl Talk {
                 self.options.agent = Some(agent.name);
                 self.remark(invocation, &format!("{name} answers from here on"))?;
             }
-            Slash::Undo => self.command(invocation, |name| vec!["undo".into(), name])?,
-            Slash::Redo => self.command(invocation, |name| vec!["redo".into(), name])?,
-            Slash::Clear => self.command(invocation, |name| vec!["clear".into(), name])?,
-            Slash::Todo => self.command(invocation, |name| vec!["todo".into(), name])?,
-            Slash::Revert(entry) => {
-                self.command(invocation, |name| vec!["revert".into(), format!("{name}@{entry}")])?;
-            }
-            Slash::Diff(since) => {
-                self.command(invocation, |name| ["diff".into(), name].into_iter().chain(since).collect())?;
-            }
-            Slash::Restore(snapshot) => {
-                self.command(invocation, |name| vec!["restore".into(), name, snapshot])?;
-            }
             Slash::Edit(text) => {
                 let mut session = self.session(invocation)?;
                 let said = last_said(&session)?;
@@ -164,16 +171,21 @@ impl Talk {
                 invocation.engine.rewind_to_last_said(&mut session)?;
                 self.turn(invocation, source, &mut session, Said::default())?;
             }
-            Slash::Branch(entry) => {
-                self.command(invocation, |name| vec!["branch".into(), format!("{name}@{entry}")])?;
-            }
-            Slash::Label(label) => self.command(invocation, |name| vec!["label".into(), format!("{name}@"), label])?,
-            Slash::Compact => self.command(invocation, |name| vec!["compact".into(), name, "--force".into()])?,
-            Slash::Tree => self.command(invocation, |name| vec!["tree".into(), name])?,
+            other => command(invocation, self.name.clone(), other)?,
         }
         Ok(true)
     }
 
+    fn waiting(&mut self) -> &mut VecDeque<String> {
+        &mut self.waiting
+    }
+
+    fn last(&mut self) -> &mut Exit {
+        &mut self.last
+    }
+}
+
+impl Talk {
     /// Runs a turn. What was typed meanwhile and not told is kept.
     fn turn(
         &mut self,
@@ -188,7 +200,9 @@ impl Talk {
         let runtime = self.driver.handle()?;
         let mut equipped = equip(invocation, session, runtime, &self.options.choices(), &mut self.kept, said)?;
         let post = Driver::inbox();
-        let typing = source.is_person().then(|| Typing::start(post.0.clone())).transpose()?;
+        let inbox = post.0.clone();
+        let tell = move |input| inbox.send(input);
+        let typing = source.is_person().then(|| Typing::start(tell)).transpose()?;
         if let Some(typing) = &typing {
             equipped.turn.asker = typing.polite(equipped.turn.asker);
         }
@@ -217,21 +231,6 @@ impl Talk {
         invocation.engine.boot(&mut session, &Boot::default())?;
         self.name = Some(name_of(&session));
         Ok(session)
-    }
-
-    /// Runs another command of this program on the session.
-    fn command(
-        &self,
-        invocation: &mut Invocation<'_>,
-        arguments: impl FnOnce(String) -> Vec<String>,
-    ) -> anyhow::Result<()> {
-        let nothing = || Refusal::usage("nothing was said yet").hint("say something first");
-        let name = self.name.clone().ok_or_else(nothing)?;
-        let words = std::iter::once("ramus".to_owned()).chain(arguments(name));
-        if let Some(command) = Cli::try_parse_from(words)?.command {
-            command.run(invocation)?;
-        }
-        Ok(())
     }
 
     fn list_tools(&mut self, invocation: &mut Invocation<'_>) -> anyhow::Result<()> {
@@ -276,6 +275,17 @@ impl Talk {
         let prompts = invocation.engine.prompts(&query).unwrap_or_default();
         prompts.into_iter().rev().map(|prompt| prompt.text).collect()
     }
+}
+
+/// Runs another command of this program on the session.
+fn command(invocation: &mut Invocation<'_>, name: Option<String>, slash: Slash) -> anyhow::Result<()> {
+    let nothing = || Refusal::usage("nothing was said yet").hint("say something first");
+    let name = name.ok_or_else(nothing)?;
+    let words = slash.command(name);
+    if let Some(command) = Cli::try_parse_from(std::iter::once("ramus".to_owned()).chain(words))?.command {
+        command.run(invocation)?;
+    }
+    Ok(())
 }
 
 fn last_said(session: &Session) -> anyhow::Result<ramus_model::Seq> {

@@ -1,10 +1,11 @@
 //! `clear`: a model starts afresh in the same session.
 
 use clap::Args;
+use serde_json::json;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, quantity};
+use crate::render::{Answer as _, Text, quantity};
 
 const EXAMPLES: &str = "\
 A model is sent the system messages of the conversation and nothing else of it from here on. Everything stays in the \
@@ -27,16 +28,23 @@ pub(crate) struct Clear {
 
 impl Clear {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        let cleared = invocation.engine.clear(&mut session, self.dry_run)?;
-        invocation.finish(&mut session)?;
+        let answer = match invocation.remote() {
+            Some(remote) => remote.act(&remote.id(&self.session)?, "clear", &json!({"dry_run": self.dry_run}))?,
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                let cleared = invocation.engine.clear(&mut session, self.dry_run)?;
+                invocation.finish(&mut session)?;
+                ramus_wire::life::cleared(&cleared, &session, self.dry_run)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::life::cleared(&cleared, &session, self.dry_run))?;
+            invocation.screen.json(answer)?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
-        let messages = quantity::count(cleared.messages, "message", "messages");
-        let said = match (cleared.messages, self.dry_run) {
+        let count = answer.count("messages");
+        let messages = quantity::count(count, "message", "messages");
+        let said = match (count, self.dry_run) {
             (0, _) => "there is nothing to clear".to_owned(),
             (_, true) => format!("{messages} would be left out"),
             (_, false) => format!("{messages} left out; `ramus undo` brings them back"),

@@ -6,11 +6,12 @@ use ramus_engine::{Compact as How, Compacted, Session};
 use ramus_model::budget::Keep;
 use ramus_model::tokens;
 use ramus_model::usage::ModelName;
+use serde_json::{Map, Value};
 
 use crate::counter;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity, style};
+use crate::render::{Answer as _, Text, json, quantity, style};
 
 const EXAMPLES: &str = "\
 The summary stands for everything before the first message that is kept; calls of tools stay with their results. It is an \
@@ -44,15 +45,28 @@ pub(crate) struct Compact {
 
 impl Compact {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        let compacted = self.compact(invocation, &mut session)?;
-        if !self.dry_run {
-            invocation.finish(&mut session)?;
-        }
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let keep_tokens = self.keep_messages.is_none().then_some(self.keep_tokens);
+                let how = serde_json::json!({
+                    "force": self.force, "keep_tokens": keep_tokens, "keep_messages": self.keep_messages,
+                    "dry_run": self.dry_run,
+                });
+                remote.act(&remote.id(&self.session)?, "compact", &how)?
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                let compacted = self.compact(invocation, &mut session)?;
+                if !self.dry_run {
+                    invocation.finish(&mut session)?;
+                }
+                json::members(compacted.to_json())
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(compacted.to_json()))?;
+            invocation.screen.json(answer)?;
         } else {
-            invocation.screen.text(&self.to_text(&compacted))?;
+            invocation.screen.text(&self.to_text(&answer))?;
         }
         Ok(Exit::Done)
     }
@@ -73,23 +87,23 @@ impl Compact {
         })
     }
 
-    fn to_text(&self, compacted: &Compacted) -> Text {
+    fn to_text(&self, compacted: &Map<String, Value>) -> Text {
         let mut text = Text::new();
-        let Some(first_kept) = &compacted.first_kept else {
+        let Some(first_kept) = compacted.maybe("first_kept") else {
             text.plain("there is nothing to summarise").end();
             return text;
         };
         let verb = if self.dry_run { "would be" } else { "are now" };
-        let (before, after) = compacted.messages;
+        let (before, after) = (compacted.count("messages_before"), compacted.count("messages_after"));
         text.plain(&format!(
             "{} {verb} {}, about {} tokens instead of {}",
             quantity::count(before, "message", "messages"),
             quantity::count(after, "message", "messages"),
-            compacted.tokens.1,
-            compacted.tokens.0,
+            compacted.number("tokens_after"),
+            compacted.number("tokens_before"),
         ))
         .end();
-        text.plain("kept from ").styled(style::BOLD, first_kept.as_str()).plain(" on").end();
+        text.plain("kept from ").styled(style::BOLD, first_kept).plain(" on").end();
         text
     }
 }

@@ -3,10 +3,12 @@
 use clap::Args;
 use ramus_engine::Comparison;
 use ramus_model::usage::Tokens;
+use serde_json::{Map, Value};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, glyphs, preview, quantity, style};
+use crate::remote::Remote;
+use crate::render::{Answer as _, Text, clean, glyphs, preview, quantity, style};
 
 const EXAMPLES: &str = "\
 Says where two branches, forks or sessions part, what was said on each side, what it used, and how the files differ as far \
@@ -30,6 +32,12 @@ pub(crate) struct Compare {
 
 impl Compare {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let Some(remote) = invocation.remote()
+            && invocation.screen.wants_json()
+        {
+            invocation.screen.json(self.ask(&remote)?)?;
+            return Ok(Exit::Done);
+        }
         let (mut left, one) = invocation.session_and_entry(&self.left)?;
         let (right, other) = invocation.session_and_entry(&self.right)?;
         let (one, other) = (one.or(left.log().leaf()), other.or(right.log().leaf()));
@@ -37,14 +45,26 @@ impl Compare {
         if invocation.screen.wants_json() {
             invocation.screen.json(ramus_wire::compare::comparison(&comparison))?;
         } else {
+            // What was said was fetched; the snapshots are where the files are.
+            let told = match invocation.remote() {
+                Some(remote) => self.ask(&remote)?,
+                None => ramus_wire::compare::comparison(&comparison),
+            };
             let width = invocation.screen.width();
-            invocation.screen.text(&to_text(&comparison, width))?;
+            invocation.screen.text(&to_text(&comparison, told.items("files"), width))?;
         }
         Ok(Exit::Done)
     }
+
+    /// Asks a server.
+    fn ask(&self, remote: &Remote) -> anyhow::Result<Map<String, Value>> {
+        let ((left, one), (right, other)) = (remote.target(&self.left)?, remote.target(&self.right)?);
+        let request = remote.get(&["sessions", &left, "compare"]).maybe("entry", one).query("with", right);
+        remote.answer(request.maybe("with_entry", other))
+    }
 }
 
-fn to_text(comparison: &Comparison, width: usize) -> Text {
+fn to_text(comparison: &Comparison, files: &[Value], width: usize) -> Text {
     let mut text = Text::new();
     let shared = quantity::count(comparison.shared, "message", "messages");
     match &comparison.ancestor {
@@ -70,12 +90,10 @@ fn to_text(comparison: &Comparison, width: usize) -> Text {
             text.cut(style::NONE, &clean::one_line(&said), width.saturating_sub(14)).end();
         }
     }
-    if let Some(files) = &comparison.files {
-        for file in files {
-            text.padded(style::BOLD, file.status.as_str(), 9).plain(" ");
-            text.plain(&clean::one_line(&file.path.to_string_lossy()));
-            text.styled(style::DIM, &format!("  +{} -{}", file.additions, file.deletions)).end();
-        }
+    for file in files {
+        text.padded(style::BOLD, file.word("status"), 9).plain(" ");
+        text.plain(&clean::one_line(file.word("path")));
+        text.styled(style::DIM, &format!("  +{} -{}", file.number("additions"), file.number("deletions"))).end();
     }
     text
 }

@@ -1,11 +1,13 @@
 //! `delete`: removes a session for good.
 
 use clap::Args;
-use ramus_engine::{Children, Deleted, Session};
+use ramus_client::Method;
+use ramus_engine::Children;
+use serde_json::{Map, Value};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, quantity, style};
+use crate::render::{Answer as _, Text, quantity, style};
 
 const EXAMPLES: &str = "\
 Only sessions of the home can be deleted. What sessions that were forked from it show of it is kept for them, and goes \
@@ -44,18 +46,32 @@ pub(crate) struct Delete {
 
 impl Delete {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let session = invocation.session(&self.session)?;
-        if !self.dry_run && !self.yes && !confirm(invocation, &session)? {
-            return Err(Refusal::invalid("nothing was deleted").into());
-        }
-        let prompts = if self.history { invocation.engine.prompts_of(&session)? } else { Vec::new() };
-        let deleted = invocation.engine.delete(&session, self.children(), self.dry_run)?;
-        // Last: a session that could not be deleted keeps its prompts.
-        let forgotten = invocation.engine.forget_prompts(&prompts, self.dry_run)?;
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let id = remote.id(&self.session)?;
+                if !self.dry_run && !self.yes {
+                    let title = remote.describe(&id)?.word("title").to_owned();
+                    confirm(invocation, &title, &id)?;
+                }
+                let request = remote.client().ask(Method::DELETE, &["sessions", &id]).flag("dry_run", self.dry_run);
+                remote.answer(request.flag("cascade", self.cascade).flag("history", self.history))?
+            }
+            None => {
+                let session = invocation.session(&self.session)?;
+                if !self.dry_run && !self.yes {
+                    confirm(invocation, &session.title(), session.id().as_str())?;
+                }
+                let prompts = if self.history { invocation.engine.prompts_of(&session)? } else { Vec::new() };
+                let deleted = invocation.engine.delete(&session, self.children(), self.dry_run)?;
+                // Last: a session that could not be deleted keeps its prompts.
+                let forgotten = invocation.engine.forget_prompts(&prompts, self.dry_run)?;
+                ramus_wire::removal::deleted(&deleted, forgotten, self.dry_run)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::removal::deleted(&deleted, forgotten, self.dry_run))?;
+            invocation.screen.json(answer)?;
         } else {
-            self.tell(invocation, &deleted, forgotten)?;
+            self.tell(invocation, &answer)?;
         }
         Ok(Exit::Done)
     }
@@ -64,51 +80,49 @@ impl Delete {
         if self.cascade && !self.orphan { Children::Cascade } else { Children::Orphan }
     }
 
-    fn tell(&self, invocation: &mut Invocation<'_>, deleted: &Deleted, forgotten: usize) -> anyhow::Result<()> {
+    fn tell(&self, invocation: &mut Invocation<'_>, answer: &Map<String, Value>) -> anyhow::Result<()> {
+        let nothing = Value::Null;
+        let removed = answer.get("removed").unwrap_or(&nothing);
         let mut text = Text::new();
-        for file in &deleted.removed.files {
-            text.plain(&file.display().to_string()).end();
+        for file in removed.words("files") {
+            text.plain(file).end();
         }
         invocation.screen.text(&text)?;
         text.clear();
         let verb = if self.dry_run { "would remove" } else { "removed" };
-        text.plain(&format!("{verb} session ")).styled(style::ID, deleted.session.as_str());
-        text.plain(&format!(", {}", quantity::size(deleted.removed.bytes))).end();
-        for base in &deleted.kept {
-            let forks = quantity::count(base.forks.len(), "session was forked from it", "sessions were forked from it");
+        text.plain(&format!("{verb} session ")).styled(style::ID, removed.word("session"));
+        text.plain(&format!(", {}", quantity::size(removed.number("bytes")))).end();
+        for base in answer.items("kept") {
+            let forks = base.items("forks").len();
+            let forks = quantity::count(forks, "session was forked from it", "sessions were forked from it");
             let keep = if self.dry_run { "would keep" } else { "kept" };
-            text.plain(&format!("{forks}: {keep} {} that they show", quantity::size(base.bytes))).end();
+            text.plain(&format!("{forks}: {keep} {} that they show", quantity::size(base.number("bytes")))).end();
         }
         if self.history {
-            let prompts = quantity::count(forgotten, "prompt", "prompts");
+            let prompts = quantity::count(removed.count("prompts"), "prompt", "prompts");
             text.plain(&format!("{} {prompts}", if self.dry_run { "would forget" } else { "forgot" })).end();
         }
-        for workspace in &deleted.workspaces {
-            let path = workspace.path.display().to_string();
-            match workspace.kept_for.len() {
-                0 => text.plain(&format!("{verb} its workspace {path}")),
-                count => {
-                    let others = quantity::count(count, "session works in", "sessions work in");
-                    text.plain(&format!("{others} its workspace {path}, which stays"))
-                }
-            };
-            text.end();
+        for path in answer.words("workspaces") {
+            text.plain(&format!("{verb} its workspace {path}")).end();
+        }
+        for kept in answer.items("workspaces_in_use") {
+            let others = quantity::count(kept.count("sessions"), "session works in", "sessions work in");
+            text.plain(&format!("{others} its workspace {}, which stays", kept.word("path"))).end();
         }
         for (number, one, many) in [
-            (deleted.blobs, "blob that only it referred to", "blobs that only it referred to"),
-            (deleted.snapshots, "snapshot that only it named", "snapshots that only it named"),
+            (removed.count("blobs"), "blob that only it referred to", "blobs that only it referred to"),
+            (removed.count("snapshots"), "snapshot that only it named", "snapshots that only it named"),
         ] {
             if number > 0 {
-                let count = quantity::count(usize::try_from(number).unwrap_or(usize::MAX), one, many);
-                text.plain(&format!("{verb} {count}")).end();
+                text.plain(&format!("{verb} {}", quantity::count(number, one, many))).end();
             }
         }
-        if deleted.snapshots_left > 0 {
-            let count = usize::try_from(deleted.snapshots_left).unwrap_or(usize::MAX);
-            let left = quantity::count(count, "snapshot stays", "snapshots stay");
+        let left = answer.count("snapshots_left");
+        if left > 0 {
+            let left = quantity::count(left, "snapshot stays", "snapshots stay");
             text.plain(&format!("{left} until `ramus gc`: their directory is in use")).end();
         }
-        if !deleted.children.is_empty() {
+        if !answer.items("children").is_empty() {
             let (one, many) = match self.children() {
                 Children::Orphan => ("session that it spawned stays", "sessions that it spawned stay"),
                 Children::Cascade if !self.dry_run => {
@@ -116,17 +130,20 @@ impl Delete {
                 }
                 Children::Cascade => ("session that it spawned goes too", "sessions that it spawned go too"),
             };
-            text.plain(&quantity::count(deleted.children.len(), one, many)).end();
+            text.plain(&quantity::count(answer.items("children").len(), one, many)).end();
         }
         invocation.screen.note(&text)
     }
 }
 
 /// Asks, when there is someone to ask.
-fn confirm(invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<bool> {
+fn confirm(invocation: &mut Invocation<'_>, title: &str, id: &str) -> anyhow::Result<()> {
     let mut text = Text::new();
-    text.plain("Delete ").styled(style::BOLD, &session.title()).plain(" (").styled(style::ID, session.id().as_str());
+    text.plain("Delete ").styled(style::BOLD, title).plain(" (").styled(style::ID, id);
     let answer = invocation.screen.ask(text.plain(") for good?"))?;
     let refusal = || Refusal::usage("deleting needs --yes when nobody can be asked");
-    Ok(answer.ok_or_else(|| refusal().hint("--dry-run says what would be removed"))?)
+    match answer.ok_or_else(|| refusal().hint("--dry-run says what would be removed"))? {
+        true => Ok(()),
+        false => Err(Refusal::invalid("nothing was deleted").into()),
+    }
 }

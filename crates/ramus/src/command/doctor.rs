@@ -2,12 +2,13 @@
 
 use clap::Args;
 use ramus_engine::{Examined, RecoveryStatus, Treatment};
-use ramus_store::{Leftover, LeftoverKind};
 use ramus_wire::health;
+use serde_json::{Map, Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, disk, quantity, recovery, style};
+use crate::remote::Remote;
+use crate::render::{Answer as _, Text, disk, quantity, recovery, style};
 
 const EXAMPLES: &str = "\
 Without --repair no session is changed. With it, every byte that is taken out of a file is kept in the quarantine of the \
@@ -40,47 +41,51 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let worst = match &self.session {
-            Some(session) => {
-                let name = invocation.session_name(session)?;
-                self.examine_one(invocation, &name)?
-            }
-            None => self.examine_all(invocation)?,
+        let answer = match (&self.session, invocation.remote()) {
+            (Some(session), Some(remote)) => self.ask(&remote, &["sessions", &remote.id(session)?, "doctor"])?,
+            (None, Some(remote)) => self.ask(&remote, &["doctor"])?,
+            (Some(session), None) => self.examine_one(invocation, session)?,
+            (None, None) => self.examine_all(invocation)?,
         };
-        Ok(if worst.is_sound() { Exit::Done } else { Exit::Partial })
-    }
-
-    fn examine_one(&self, invocation: &mut Invocation<'_>, name: &str) -> anyhow::Result<RecoveryStatus> {
-        let engine = &invocation.engine;
-        let report =
-            if self.repair { engine.repair(name, &invocation.cwd)? } else { engine.doctor(name, &invocation.cwd)? };
+        let is_sound = recovery::is_sound(answer.word("status"));
         if invocation.screen.wants_json() {
-            invocation.screen.json(health::report(&report))?;
-        } else {
+            invocation.screen.json(answer)?;
+        } else if self.session.is_some() {
             let mut text = Text::new();
-            recovery::tell(&mut text, &report);
+            recovery::tell(&mut text, &answer);
             invocation.screen.text(&text)?;
+        } else {
+            invocation.screen.text(&tell_all(&answer))?;
+            if let Some(report) = answer.get("disk") {
+                let mut text = Text::new();
+                disk::tell(&mut text, report);
+                invocation.screen.note(&text)?;
+            }
         }
-        Ok(report.status)
+        Ok(if is_sound { Exit::Done } else { Exit::Partial })
     }
 
-    fn examine_all(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<RecoveryStatus> {
+    /// Asks a server.
+    fn ask(&self, remote: &Remote, parts: &[&str]) -> anyhow::Result<Map<String, Value>> {
+        if self.repair { remote.post(parts, &json!({})) } else { remote.answer(remote.get(parts)) }
+    }
+
+    fn examine_one(&self, invocation: &Invocation<'_>, session: &str) -> anyhow::Result<Map<String, Value>> {
+        let (name, engine) = (invocation.session_name(session)?, &invocation.engine);
+        let report =
+            if self.repair { engine.repair(&name, &invocation.cwd)? } else { engine.doctor(&name, &invocation.cwd)? };
+        Ok(health::report(&report))
+    }
+
+    fn examine_all(&self, invocation: &Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
         let treatment = if self.repair { Treatment::Repair } else { Treatment::LookOnly };
         let examined = invocation.engine.doctor_all(treatment)?;
         let leftovers = invocation.engine.leftovers()?;
         let report = invocation.engine.disk()?;
         let worst = examined.iter().map(status).max().unwrap_or(RecoveryStatus::Clean);
-        if invocation.screen.wants_json() {
-            let mut answer = health::many(&examined, &leftovers, worst);
-            answer.insert("disk".into(), ramus_wire::disk::report(&report));
-            invocation.screen.json(answer)?;
-        } else {
-            invocation.screen.text(&tell_all(&examined, &leftovers))?;
-            let mut text = Text::new();
-            disk::tell(&mut text, &report);
-            invocation.screen.note(&text)?;
-        }
-        Ok(worst)
+        let mut answer = health::many(&examined, &leftovers, worst);
+        answer.insert("disk".into(), ramus_wire::disk::report(&report));
+        Ok(answer)
     }
 }
 
@@ -88,30 +93,31 @@ fn status(examined: &Examined) -> RecoveryStatus {
     examined.outcome.as_ref().map_or(RecoveryStatus::Unreadable, |report| report.status)
 }
 
-fn tell_all(examined: &[Examined], leftovers: &[Leftover]) -> Text {
+fn tell_all(answer: &Map<String, Value>) -> Text {
     let mut text = Text::new();
-    for examined in examined {
-        match &examined.outcome {
-            Ok(report) if report.findings.is_empty() && report.actions.is_empty() => {}
-            Ok(report) => recovery::tell(&mut text, report),
-            Err(error) => recovery::tell_failure(&mut text, &examined.session, error),
+    let sessions = answer.items("sessions");
+    for examined in sessions {
+        let has_nothing = examined.items("findings").is_empty() && examined.items("actions").is_empty();
+        if !has_nothing || examined.get("error").is_some() {
+            recovery::tell(&mut text, examined);
         }
     }
-    let count = |wanted: fn(RecoveryStatus) -> bool| examined.iter().filter(|one| wanted(status(one))).count();
-    let sessions = quantity::count(examined.len(), "session", "sessions");
-    let repaired = match count(|status| status == RecoveryStatus::Repaired) {
+    let count = |wanted: fn(&str) -> bool| sessions.iter().filter(|one| wanted(one.word("status"))).count();
+    let examined = quantity::count(sessions.len(), "session", "sessions");
+    let repaired = match count(|status| status == "repaired") {
         0 => String::new(),
         repaired => format!("{repaired} repaired, "),
     };
-    text.plain(&format!("{sessions} examined, {repaired}{} damaged", count(|status| !status.is_sound()))).end();
+    let damaged = count(|status| !recovery::is_sound(status));
+    text.plain(&format!("{examined} examined, {repaired}{damaged} damaged")).end();
     for (kind, one, more) in [
-        (LeftoverKind::Unfinished, "unfinished file was", "unfinished files were"),
-        (LeftoverKind::Lock, "lock file of a deleted session was", "lock files of deleted sessions were"),
+        ("unfinished", "unfinished file was", "unfinished files were"),
+        ("lock", "lock file of a deleted session was", "lock files of deleted sessions were"),
     ] {
-        let found: Vec<_> = leftovers.iter().filter(|leftover| leftover.kind == kind).collect();
+        let found: Vec<&Value> = answer.items("leftovers").iter().filter(|left| left.word("kind") == kind).collect();
         if let Some(first) = found.first() {
             let said = format!("{} left behind, such as ", quantity::count(found.len(), one, more));
-            text.styled(style::DIM, &said).styled(style::DIM, &first.path.display().to_string()).end();
+            text.styled(style::DIM, &said).styled(style::DIM, first.word("path")).end();
         }
     }
     text

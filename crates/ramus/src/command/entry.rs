@@ -24,8 +24,18 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let (session, entry) = invocation.entry(&self.entry)?;
-        invocation.screen.data(&session.line(entry)?)?;
+        let line = match invocation.remote() {
+            Some(remote) => {
+                let (session, entry) = remote.entry(&self.entry)?;
+                let request = remote.get(&["sessions", &session, "entries", &format!("@{entry}")]);
+                remote.wait(request.bytes())?.to_vec()
+            }
+            None => {
+                let (session, entry) = invocation.entry(&self.entry)?;
+                session.line(entry)?
+            }
+        };
+        invocation.screen.data(&line)?;
         invocation.screen.data(b"\n")?;
         Ok(Exit::Done)
     }

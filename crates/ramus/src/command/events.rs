@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use clap::Args;
-use ramus_engine::events::Told;
 use ramus_model::Seq;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, style};
+use crate::remote::Remote;
+use crate::render::{Answer as _, Text, clean, style};
 
 const EXAMPLES: &str = "\
 Of one session, everything since --from is told first, then what is added, whoever adds it. Without a session, what happens \
@@ -41,6 +41,9 @@ pub(crate) struct Events {
 
 impl Events {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let Some(remote) = invocation.remote() {
+            return self.watch(invocation, &remote);
+        }
         let mut stream = match &self.session {
             Some(name) => {
                 let session = invocation.session(name)?;
@@ -54,7 +57,7 @@ impl Events {
             let patience = if self.replay { Duration::ZERO } else { PATIENCE };
             match stream.next(patience)? {
                 Some(told) => {
-                    print(invocation, &told)?;
+                    print(invocation, &told.to_json())?;
                     if self.session.is_some() && told.name() == "session.deleted" {
                         invocation.screen.flush()?;
                         return Err(Refusal::not_found("the session was deleted").into());
@@ -68,17 +71,59 @@ impl Events {
     }
 }
 
-fn print(invocation: &mut Invocation<'_>, told: &Told) -> anyhow::Result<()> {
-    let members = told.to_json();
+impl Events {
+    /// Watches a server.
+    fn watch(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
+        let id = self.session.as_deref().map(|session| remote.id(session)).transpose()?;
+        let end = match &id {
+            Some(id) => remote.wait(remote.get(&["sessions", id]).answer())?.position().unwrap_or_default(),
+            None => 0,
+        };
+        let from = self.from.map_or(if self.replay { 0 } else { end }, u64::from);
+        if self.replay && from >= end {
+            return Ok(Exit::Done);
+        }
+        let mut events = match &id {
+            Some(id) => remote.client().session(id).events(Some(from.to_string())),
+            None => remote.client().events(None),
+        };
+        loop {
+            let event = match remote.wait(events.next()) {
+                Err(error) if id.is_some() && is_gone(&error) => {
+                    return Err(Refusal::not_found("the session was deleted").into());
+                }
+                event => event?,
+            };
+            let position = event.id.as_deref().and_then(|id| id.parse::<u64>().ok());
+            // Where a stream starts, and that a turn ran at the server, is told by no log.
+            if !matches!(event.name.as_str(), "open" | "run" | "run.ended") {
+                print(invocation, &event.data)?;
+                invocation.screen.flush()?;
+            }
+            if id.is_some() && event.name == "session.deleted" {
+                return Err(Refusal::not_found("the session was deleted").into());
+            }
+            if self.replay && event.name != "open" && position.is_some_and(|position| position >= end) {
+                return Ok(Exit::Done);
+            }
+        }
+    }
+}
+
+fn is_gone(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<ramus_client::Error>().is_some_and(|error| error.status() == Some(404))
+}
+
+fn print(invocation: &mut Invocation<'_>, told: &Map<String, Value>) -> anyhow::Result<()> {
     if invocation.screen.wants_json() {
-        return invocation.screen.json(members);
+        return invocation.screen.json(told.clone());
     }
     let mut text = Text::new();
-    text.styled(style::ID, &clean::one_line(told.session.as_str())).spaces(1);
-    let place = told.seq.map(|seq| format!("#{}", seq.number())).unwrap_or_default();
-    text.padded(style::DIM, &place, 6).padded(style::BOLD, told.name(), 18);
-    let rest = members.into_iter().filter(|(name, _)| !matches!(name.as_str(), "type" | "session" | "seq" | "info"));
-    let rest = rest.map(|(name, value)| format!("{name}={}", spelled(&value))).collect::<Vec<_>>().join(" ");
+    text.styled(style::ID, &clean::one_line(told.word("session"))).spaces(1);
+    let place = told.get("seq").and_then(Value::as_u64).map(|seq| format!("#{seq}")).unwrap_or_default();
+    text.padded(style::DIM, &place, 6).padded(style::BOLD, told.word("type"), 18);
+    let rest = told.iter().filter(|(name, _)| !matches!(name.as_str(), "type" | "session" | "seq" | "info"));
+    let rest = rest.map(|(name, value)| format!("{name}={}", spelled(value))).collect::<Vec<_>>().join(" ");
     let width = invocation.screen.width();
     text.cut(style::NONE, &clean::one_line(&rest), width).end();
     invocation.screen.text(&text)

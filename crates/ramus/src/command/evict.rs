@@ -1,12 +1,11 @@
 //! `evict`: messages are left out of what a model is sent.
 
 use clap::Args;
-use ramus_engine::Evicted;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity};
+use crate::render::{Answer as _, Text, quantity};
 
 const EXAMPLES: &str = "\
 Oldest first: whole turns before the current one, then calls with all their results, then single messages. System messages, \
@@ -32,33 +31,36 @@ pub(crate) struct Evict {
 
 impl Evict {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        let evicted = invocation.engine.evict(&mut session, self.tokens, self.dry_run)?;
-        if !self.dry_run {
-            invocation.finish(&mut session)?;
-        }
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let how = json!({"tokens": self.tokens, "dry_run": self.dry_run});
+                remote.act(&remote.id(&self.session)?, "evict", &how)?
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                let evicted = invocation.engine.evict(&mut session, self.tokens, self.dry_run)?;
+                if !self.dry_run {
+                    invocation.finish(&mut session)?;
+                }
+                ramus_wire::room::evicted(&evicted, self.dry_run)
+            }
+        };
+        let is_enough = answer.says("enough");
         if invocation.screen.wants_json() {
-            let ids: Vec<&str> = evicted.entries.iter().map(|id| id.as_str()).collect();
-            invocation.screen.json(json::members(json!({
-                "evicted": ids,
-                "freed": evicted.freed,
-                "needed": evicted.needed,
-                "enough": evicted.is_enough(),
-                "dry_run": self.dry_run,
-            })))?;
+            invocation.screen.json(answer)?;
         } else {
-            invocation.screen.text(&self.to_text(&evicted))?;
+            invocation.screen.text(&self.to_text(&answer))?;
         }
-        Ok(if evicted.is_enough() { Exit::Done } else { Exit::Partial })
+        Ok(if is_enough { Exit::Done } else { Exit::Partial })
     }
 
-    fn to_text(&self, evicted: &Evicted) -> Text {
-        let count = quantity::count(evicted.entries.len(), "message", "messages");
+    fn to_text(&self, evicted: &Map<String, Value>) -> Text {
+        let count = quantity::count(evicted.items("evicted").len(), "message", "messages");
         let verb = if self.dry_run { "would be left out" } else { "left out" };
         let mut text = Text::new();
-        text.plain(&format!("{count} {verb}, about {} tokens", evicted.freed)).end();
-        if !evicted.is_enough() {
-            text.plain(&format!("{} were needed: nothing else can be left out", evicted.needed)).end();
+        text.plain(&format!("{count} {verb}, about {} tokens", evicted.number("freed"))).end();
+        if !evicted.says("enough") {
+            text.plain(&format!("{} were needed: nothing else can be left out", evicted.number("needed"))).end();
         }
         text
     }

@@ -16,6 +16,7 @@ use crate::failure::{Exit, Refusal};
 use crate::file::{self, Access};
 use crate::invocation::Invocation;
 use crate::redaction;
+use crate::remote::Remote;
 use crate::render::{Text, json, quantity};
 
 const EXAMPLES: &str = "\
@@ -94,6 +95,9 @@ impl Export {
             },
         };
         self.check_flags(format)?;
+        if let (Format::Bundle, Some(remote)) = (format, invocation.remote()) {
+            return self.download(invocation, &remote);
+        }
         let has_path = matches!(format, Format::Html | Format::Markdown | Format::Agent(_));
         let (mut session, entry) = if has_path {
             invocation.session_and_entry(&self.session)?
@@ -193,6 +197,22 @@ impl Export {
         };
         invocation.mention_missing_blobs(&bundled.missing, &self.session)?;
         if self.is_stdout() { Ok(Exit::Done) } else { self.tell(invocation, &id, size) }
+    }
+
+    /// A bundle that a server makes.
+    fn download(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
+        let id = remote.id(&self.session)?;
+        let request = remote.get(&["sessions", &id, "export"]).query("to", "json");
+        let request = request.flag("with_children", self.with_children).flag("with_snapshots", self.with_snapshots);
+        let mut bundle = remote.spool(request)?;
+        if self.is_stdout() {
+            std::io::copy(&mut bundle, &mut ToScreen(invocation))?;
+            return Ok(Exit::Done);
+        }
+        let write = |out: &mut dyn Write| Ok(std::io::copy(&mut bundle, out).map(drop)?);
+        let ((), size) = file::write_stream(&self.output, Access::Private, write)
+            .with_context(|| format!("cannot write {}", self.output.display()))?;
+        self.tell(invocation, &id, size)
     }
 
     fn tell(&self, invocation: &mut Invocation<'_>, session: &str, bytes: u64) -> anyhow::Result<Exit> {

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use ramus_engine::ForkOptions;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, json};
+use crate::render::{Answer as _, Text, json};
 
 const EXAMPLES: &str = "\
 The new session has everything up to the entry and goes its own way from there. Nothing is copied from sessions of this \
@@ -30,6 +30,24 @@ pub(crate) struct Fork {
 
 impl Fork {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let (origin, entry) = remote.target(&self.origin)?;
+                remote.act(&origin, "fork", &json!({"entry": entry, "title": self.title}))?
+            }
+            None => self.fork(invocation)?,
+        };
+        if invocation.screen.wants_json() {
+            invocation.screen.json(answer)?;
+        } else {
+            let mut text = Text::new();
+            let id = answer.get("session").map(|session| session.word("id")).unwrap_or_default();
+            invocation.screen.text(text.plain(id).end())?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn fork(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
         let (origin, entry) = invocation.session_and_entry(&self.origin)?;
         let entry = match entry {
             Some(entry) => entry,
@@ -39,13 +57,6 @@ impl Fork {
         };
         let fork = invocation.engine.fork(&origin, entry, &ForkOptions { title: self.title.clone() })?;
         invocation.remember(&fork.location)?;
-        if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({"session": json::forked(&fork)})))?;
-        } else {
-            let mut text = Text::new();
-            text.plain(fork.id.as_str()).end();
-            invocation.screen.text(&text)?;
-        }
-        Ok(Exit::Done)
+        Ok(json::members(json!({"session": json::forked(&fork)})))
     }
 }

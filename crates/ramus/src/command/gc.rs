@@ -1,13 +1,12 @@
 //! `gc`: removes blobs that nothing refers to and snapshots that nothing names.
 
 use clap::Args;
-use ramus_engine::Swept;
-use ramus_store::{Collected, Tally};
 use ramus_wire::collection;
+use serde_json::{Map, Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, disk, quantity, style};
+use crate::render::{Answer as _, Text, clean, disk, quantity, style};
 
 const EXAMPLES: &str = "\
 Pictures and long texts are kept beside the sessions, once, however many sessions refer to them. Those that no session, \
@@ -31,67 +30,70 @@ pub(crate) struct Gc {
 
 impl Gc {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let collected = invocation.engine.gc(self.dry_run)?;
-        let swept = invocation.engine.gc_snapshots(self.dry_run)?;
-        let report = invocation.engine.disk()?;
+        let answer = match invocation.remote() {
+            Some(remote) => remote.post(&["gc"], &json!({"dry_run": self.dry_run}))?,
+            None => {
+                let collected = invocation.engine.gc(self.dry_run)?;
+                let swept = invocation.engine.gc_snapshots(self.dry_run)?;
+                collection::collected(&collected, &swept, &invocation.engine.disk()?, self.dry_run)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(collection::collected(&collected, &swept, &report, self.dry_run))?;
-        } else {
-            let mut text = self.to_text(&collected);
-            for one in &swept {
-                self.tell(&mut text, one);
-            }
-            if self.dry_run {
-                disk::tell(&mut text, &report);
-            }
-            invocation.screen.text(&text)?;
+            invocation.screen.json(answer)?;
+            return Ok(Exit::Done);
         }
+        let mut text = self.to_text(&answer);
+        let directories = answer.get("snapshots").map(|snapshots| snapshots.items("directories")).unwrap_or_default();
+        directories.iter().for_each(|one| self.tell(&mut text, one));
+        if let Some(report) = answer.get("disk").filter(|_| self.dry_run) {
+            disk::tell(&mut text, report);
+        }
+        invocation.screen.text(&text)?;
         Ok(Exit::Done)
     }
 
-    fn to_text(&self, collected: &Collected) -> Text {
+    fn to_text(&self, answer: &Map<String, Value>) -> Text {
         let say = |done: &'static str, would: &'static str| if self.dry_run { would } else { done };
+        let lines = [
+            ("removed", "blob", "blobs", say("removed for good", "would be removed for good")),
+            ("trashed", "blob", "blobs", say("put in blobs/.trash", "would be put in blobs/.trash")),
+            ("restored", "blob", "blobs", say("taken back from the trash", "would be taken back from the trash")),
+            ("leftovers", "unfinished file", "unfinished files", say("removed", "would be removed")),
+            ("kept", "blob", "blobs", say("kept", "would be kept")),
+        ];
         let mut text = Text::new();
-        let mut line = |tally: Tally, one: &str, many: &str, what: &str| {
-            if tally.count > 0 {
-                let count = quantity::count(usize::try_from(tally.count).unwrap_or(usize::MAX), one, many);
-                text.plain(&format!("{count}, {}, {what}", quantity::size(tally.bytes))).end();
+        let mut is_any = false;
+        for (name, one, many, what) in lines {
+            let Some(tally) = answer.get(name) else { continue };
+            let count = tally.count(if name == "leftovers" { "files" } else { "blobs" });
+            is_any |= count > 0 || tally.number("bytes") > 0;
+            if count > 0 {
+                let count = quantity::count(count, one, many);
+                text.plain(&format!("{count}, {}, {what}", quantity::size(tally.number("bytes")))).end();
             }
-        };
-        line(collected.removed, "blob", "blobs", say("removed for good", "would be removed for good"));
-        line(collected.trashed, "blob", "blobs", say("put in blobs/.trash", "would be put in blobs/.trash"));
-        line(
-            collected.restored,
-            "blob",
-            "blobs",
-            say("taken back from the trash", "would be taken back from the trash"),
-        );
-        line(collected.leftovers, "unfinished file", "unfinished files", say("removed", "would be removed"));
-        line(collected.kept, "blob", "blobs", say("kept", "would be kept"));
-        if *collected == Collected::default() {
+        }
+        if !is_any {
             text.plain("there are no blobs").end();
         }
         text
     }
 
-    fn tell(&self, text: &mut Text, swept: &Swept) {
-        let name = swept.directory.as_ref().unwrap_or(&swept.path).to_string_lossy().into_owned();
-        let name = clean::one_line(&name);
-        match &swept.outcome {
-            Ok(collected) if collected.gone.is_empty() => {}
-            Ok(collected) => {
-                let verb = if self.dry_run { "would be removed" } else { "removed" };
-                let count = quantity::count(collected.gone.len(), "snapshot", "snapshots");
-                let size = quantity::size(collected.before.bytes.saturating_sub(collected.after.bytes));
-                text.plain(&format!("{count} of {name}, {size}, {verb}")).end();
-                for gone in &collected.gone {
-                    text.plain("  ").styled(style::ID, &collection::short(gone)).plain("  ");
-                    text.styled(style::DIM, &clean::one_line(&gone.label)).end();
-                }
-            }
-            Err(reason) => {
-                text.plain(&format!("the snapshots of {name} are left: {reason}")).end();
-            }
+    fn tell(&self, text: &mut Text, swept: &Value) {
+        let name = clean::one_line(swept.maybe("directory").unwrap_or(swept.word("path")));
+        if let Some(reason) = swept.maybe("left") {
+            text.plain(&format!("the snapshots of {name} are left: {reason}")).end();
+            return;
+        }
+        let gone = swept.items("removed");
+        if gone.is_empty() {
+            return;
+        }
+        let verb = if self.dry_run { "would be removed" } else { "removed" };
+        let count = quantity::count(gone.len(), "snapshot", "snapshots");
+        text.plain(&format!("{count} of {name}, {}, {verb}", quantity::size(swept.number("bytes")))).end();
+        for gone in gone {
+            text.plain("  ").styled(style::ID, gone.word("id")).plain("  ");
+            text.styled(style::DIM, &clean::one_line(gone.word("label"))).end();
         }
     }
 }

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ramus_catalogue::{HistoryQuery, Prompt};
+use ramus_catalogue::HistoryQuery;
+use ramus_model::time;
 use serde_json::{Value, json};
 
 use crate::cli::how_many;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::table::directory;
-use crate::render::{Text, clean, json, quantity, style};
+use crate::render::{Answer as _, Text, clean, json, quantity, style};
 
 const EXAMPLES: &str = "\
 Newest first. The words of QUERY must all be in a prompt, each anywhere in it, in upper or lower case. Prompts stay when \
@@ -50,18 +51,29 @@ impl History {
             Some(cwd) => Some(invocation.directory(cwd)?),
             None => self.here.then(|| invocation.cwd.clone()),
         };
-        let query = HistoryQuery { text: self.query.join(" "), cwd, limit: self.limit };
-        let prompts = invocation.engine.prompts(&query)?;
+        let text = self.query.join(" ");
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let request = remote.get(&["history"]).query("q", &text).maybe("cwd", cwd.as_ref());
+                remote.answer(request.query("limit", self.limit.to_string()))?
+            }
+            None => {
+                let query = HistoryQuery { text, cwd: cwd.clone(), limit: self.limit };
+                let prompts = invocation.engine.prompts(&query)?;
+                let prompts: Vec<Value> = prompts.iter().map(ramus_wire::search::prompt).collect();
+                json::members(json!({"prompts": prompts}))
+            }
+        };
         if invocation.screen.wants_json() {
-            let prompts: Vec<Value> = prompts.iter().map(ramus_wire::search::prompt).collect();
-            invocation.screen.json(json::members(json!({"prompts": prompts})))?;
+            invocation.screen.json(answer)?;
         } else {
+            let prompts = answer.items("prompts");
             let mut text = Text::new();
             if prompts.is_empty() {
                 text.plain(if self.query.is_empty() { "nothing was asked yet" } else { "no such prompt" }).end();
             }
             let width = invocation.screen.width();
-            prompts.iter().for_each(|prompt| line(&mut text, prompt, query.cwd.is_none(), width));
+            prompts.iter().for_each(|prompt| line(&mut text, prompt, cwd.is_none(), width));
             invocation.screen.text(&text)?;
         }
         Ok(Exit::Done)
@@ -69,12 +81,12 @@ impl History {
 }
 
 /// One prompt on one line: when, what, and where.
-fn line(text: &mut Text, prompt: &Prompt, tells_directory: bool, width: usize) {
-    let directory = directory(&prompt.cwd);
+fn line(text: &mut Text, prompt: &Value, tells_directory: bool, width: usize) {
+    let directory = directory(prompt.word("cwd"));
     let place = clean::cut(&directory, WIDEST_DIRECTORY);
     let room = if tells_directory { width.saturating_sub(place.chars().count() + 2) } else { width };
-    text.padded(style::DIM, &quantity::ago(prompt.created), AGE).plain("  ");
-    text.cut(style::NONE, prompt.text.trim(), room.max(AGE + 22));
+    text.padded(style::DIM, &quantity::ago(time::parse(prompt.word("created")).unwrap_or_default()), AGE).plain("  ");
+    text.cut(style::NONE, prompt.word("prompt").trim(), room.max(AGE + 22));
     if tells_directory {
         text.plain("  ").styled(style::DIM, &place);
     }

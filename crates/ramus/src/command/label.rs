@@ -1,10 +1,11 @@
 //! `label`: names an entry.
 
 use clap::Args;
+use serde_json::json;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, glyphs, json, style};
+use crate::render::{Answer as _, Text, clean, glyphs, json, style};
 
 const EXAMPLES: &str = "\
 A label can be used wherever an entry is named.
@@ -27,16 +28,25 @@ pub(crate) struct Label {
 
 impl Label {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let (mut session, entry) = invocation.entry(&self.entry)?;
-        let written = invocation.engine.label(&mut session, entry, self.name.as_deref())?;
-        invocation.finish(&mut session)?;
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let (session, entry) = remote.entry(&self.entry)?;
+                remote.act(&session, "label", &json!({"entry": entry, "name": self.name}))?
+            }
+            None => {
+                let (mut session, entry) = invocation.entry(&self.entry)?;
+                let named = session.entry_id(entry);
+                let written = invocation.engine.label(&mut session, entry, self.name.as_deref())?;
+                invocation.finish(&mut session)?;
+                json::labelled(&written, named.as_str())
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::written(&written))?;
+            invocation.screen.json(answer)?;
             return Ok(Exit::Done);
         }
-        let named = self.name.as_deref().and_then(|name| session.resolve(name).ok()).unwrap_or(entry);
         let mut text = Text::new();
-        text.styled(style::ID, session.log().id(named));
+        text.styled(style::ID, &clean::one_line(answer.word("entry")));
         match &self.name {
             Some(name) => {
                 text.plain(" is now ").styled(style::LABEL, &format!("{} {name}", glyphs::of_terminal().label))

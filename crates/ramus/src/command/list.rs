@@ -1,11 +1,13 @@
 //! `list`: the sessions of a directory, or of all.
 
+mod afar;
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use ramus_engine::{Filter, Listing, SessionInfo, Sort, SortKey, WhichDirectory};
+use ramus_engine::{Filter, Listing, Sort, SortKey, WhichDirectory};
 
 use crate::cli::how_many;
 use crate::failure::Exit;
@@ -13,6 +15,8 @@ use crate::invocation::Invocation;
 use crate::render::json::ListJson;
 use crate::render::table::{self, Directories};
 use crate::render::{Text, quantity, short_id, style};
+
+pub(crate) use afar::{all_of, ids};
 
 const EXAMPLES: &str = "\
 Newest first, by the time of the newest message, unless --sort says otherwise. On a terminal the first 50 are listed; \
@@ -116,6 +120,9 @@ impl Key {
 
 impl List {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let Some(remote) = invocation.remote() {
+            return self.ask(invocation, &remote);
+        }
         let filter = self.filter(invocation)?;
         if self.watch {
             return self.watch(invocation, &filter);
@@ -135,11 +142,6 @@ impl List {
             Some(parent) => Some(invocation.session(parent)?.id().clone()),
             None => None,
         };
-        let for_people = invocation.screen.is_terminal() && !invocation.screen.wants_json();
-        let room = match self.watch {
-            true => AT_ONCE.min(invocation.screen.height().saturating_sub(BESIDE_ROWS).max(1)),
-            false => AT_ONCE,
-        };
         Ok(Filter {
             directory,
             drafts: self.drafts,
@@ -152,9 +154,19 @@ impl List {
             project: self.project.clone(),
             sort: self.sort.sort(self.reverse),
             ids: !invocation.screen.wants_json(),
-            limit: self.limit.or(for_people.then_some(room)),
+            limit: self.limit(invocation),
             cursor: self.cursor.clone(),
         })
+    }
+
+    /// How many sessions are listed: on a terminal as many as a person wants to see.
+    fn limit(&self, invocation: &Invocation<'_>) -> Option<usize> {
+        let for_people = invocation.screen.is_terminal() && !invocation.screen.wants_json();
+        let room = match self.watch {
+            true => AT_ONCE.min(invocation.screen.height().saturating_sub(BESIDE_ROWS).max(1)),
+            false => AT_ONCE,
+        };
+        self.limit.or(for_people.then_some(room))
     }
 
     fn print(&self, invocation: &mut Invocation<'_>, listing: &Listing) -> anyhow::Result<()> {
@@ -200,51 +212,68 @@ impl List {
     }
 
     fn told(&self, invocation: &Invocation<'_>, listing: &Listing) -> Text {
+        let names: Vec<&str> = listing.ids.iter().map(|id| id.as_str()).collect();
+        let unique = unique(&names);
+        let row = |info| table::Row::of(info, unique_of(&unique, info.id.as_str()));
+        let moved = listing.sessions.iter().filter(|info| info.moved_to.is_some()).map(|info| &*info.cwd);
+        let shown = Shown {
+            rows: listing.sessions.iter().map(row).collect(),
+            moved: moved.collect(),
+            hidden: [listing.hidden.other_directories, listing.hidden.drafts, listing.hidden.archived],
+            next_cursor: listing.next_cursor.as_deref(),
+        };
+        self.show(invocation, &shown)
+    }
+
+    fn show(&self, invocation: &Invocation<'_>, shown: &Shown<'_>) -> Text {
         let mut text = Text::new();
-        if !listing.sessions.is_empty() {
-            let names: Vec<&str> = listing.ids.iter().map(|id| id.as_str()).collect();
-            let unique: HashMap<&str, usize> = names.iter().copied().zip(short_id::unique_lengths(&names)).collect();
-            let row = |info| table::Row { info, unique: unique_of(&unique, info) };
-            let rows: Vec<table::Row<'_>> = listing.sessions.iter().map(row).collect();
+        if !shown.rows.is_empty() {
             let directories = if self.all { Directories::Shown } else { Directories::Hidden };
-            table::sessions(&mut text, &rows, directories, invocation.screen.width());
+            table::sessions(&mut text, &shown.rows, directories, invocation.screen.width());
         }
-        self.footer(&mut text, listing);
+        self.footer(&mut text, shown);
         text
     }
 
-    fn footer(&self, text: &mut Text, listing: &Listing) {
-        if listing.sessions.is_empty() {
+    fn footer(&self, text: &mut Text, shown: &Shown<'_>) {
+        if shown.rows.is_empty() {
             text.plain(if self.all { "no sessions" } else { "no sessions in this directory" }).end();
         }
-        let moved: BTreeSet<&str> =
-            listing.sessions.iter().filter(|info| info.moved_to.is_some()).map(|info| &*info.cwd).collect();
-        if !moved.is_empty() {
-            let directories: Vec<&str> = moved.into_iter().collect();
+        if !shown.moved.is_empty() {
+            let directories: Vec<&str> = shown.moved.iter().copied().collect();
             text.styled(style::DIM, &format!("moved here with their repository from: {}", directories.join(", ")))
                 .end();
         }
-        let hidden = &listing.hidden;
+        let [other_directories, drafts, archived] = shown.hidden;
         let reasons = [
-            (hidden.other_directories, "in other directories (--all)"),
-            (hidden.drafts, if hidden.drafts == 1 { "draft (--drafts)" } else { "drafts (--drafts)" }),
-            (hidden.archived, "archived (--archived)"),
+            (other_directories, "in other directories (--all)"),
+            (drafts, if drafts == 1 { "draft (--drafts)" } else { "drafts (--drafts)" }),
+            (archived, "archived (--archived)"),
         ];
-        let shown = reasons.iter().filter(|(count, _)| *count > 0);
+        let told = reasons.iter().filter(|(count, _)| *count > 0);
         let reasons: Vec<String> =
-            shown.map(|(count, reason)| format!("{} {reason}", quantity::grouped(*count as u64))).collect();
+            told.map(|(count, reason)| format!("{} {reason}", quantity::grouped(*count as u64))).collect();
         if !reasons.is_empty() {
             text.styled(style::DIM, &format!("hidden: {}", reasons.join(", "))).end();
         }
-        if let Some(cursor) = &listing.next_cursor {
-            let shown = listing.sessions.len();
+        if let Some(cursor) = shown.next_cursor {
             let more = match self.limit {
                 Some(_) => format!("there is more: --cursor {cursor}"),
-                None => format!("there is more: --limit {} or --cursor {cursor}", shown * 10),
+                None => format!("there is more: --limit {} or --cursor {cursor}", shown.rows.len() * 10),
             };
             text.styled(style::DIM, &more).end();
         }
     }
+}
+
+/// What people are shown of a list.
+struct Shown<'l> {
+    rows: Vec<table::Row<'l>>,
+    /// Directories that are proven to be here now.
+    moved: BTreeSet<&'l str>,
+    /// How many are not shown: of other directories, drafts, archived.
+    hidden: [usize; 3],
+    next_cursor: Option<&'l str>,
 }
 
 /// Waits until it is worth looking again.
@@ -253,7 +282,11 @@ fn pause() {
     std::thread::sleep(PAUSE);
 }
 
+fn unique<'n>(names: &[&'n str]) -> HashMap<&'n str, usize> {
+    names.iter().copied().zip(short_id::unique_lengths(names)).collect()
+}
+
 /// A session that came while we were looking is shown as if it were alone.
-fn unique_of(unique: &HashMap<&str, usize>, info: &SessionInfo) -> usize {
-    unique.get(info.id.as_str()).copied().unwrap_or(short_id::SHOWN)
+fn unique_of(unique: &HashMap<&str, usize>, id: &str) -> usize {
+    unique.get(id).copied().unwrap_or(short_id::SHOWN)
 }

@@ -2,10 +2,11 @@
 
 use clap::Args;
 use ramus_engine::MergeBack as What;
+use serde_json::{Map, Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean};
+use crate::render::{Answer as _, Text, clean};
 
 const EXAMPLES: &str = "\
 What came of another branch, a fork or a child is appended to the session: the summary that --summary gives, the messages \
@@ -40,6 +41,32 @@ pub(crate) struct MergeBack {
 
 impl MergeBack {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let (from, entry) = remote.target(&self.from)?;
+                let messages: Vec<&str> =
+                    self.message.iter().map(|name| name.strip_prefix('@').unwrap_or(name)).collect();
+                let what = json!({
+                    "from": from, "entry": entry, "summary": self.summary, "messages": messages,
+                    "dry_run": self.dry_run,
+                });
+                remote.act(&remote.id(&self.into)?, "merge-back", &what)?
+            }
+            None => self.merge(invocation)?,
+        };
+        if invocation.screen.wants_json() {
+            invocation.screen.json(answer)?;
+        } else {
+            let mut text = Text::new();
+            for line in answer.word("text").lines() {
+                text.plain(&clean::one_line(line)).end();
+            }
+            invocation.screen.text(&text)?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn merge(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
         let mut into = invocation.session(&self.into)?;
         let (from, end) = invocation.session_and_entry(&self.from)?;
         let named = |name: &String| from.resolve(name.strip_prefix('@').unwrap_or(name));
@@ -53,15 +80,6 @@ impl MergeBack {
         if !self.dry_run {
             invocation.finish(&mut into)?;
         }
-        if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::compare::merged(&merged, &into, self.dry_run))?;
-        } else {
-            let mut text = Text::new();
-            for line in merged.text.lines() {
-                text.plain(&clean::one_line(line)).end();
-            }
-            invocation.screen.text(&text)?;
-        }
-        Ok(Exit::Done)
+        Ok(ramus_wire::compare::merged(&merged, &into, self.dry_run))
     }
 }

@@ -1,7 +1,6 @@
 //! `meta`: free metadata of a session.
 
 use clap::Args;
-use ramus_engine::Session;
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Exit, Refusal};
@@ -33,13 +32,25 @@ pub(crate) struct Meta {
 
 impl Meta {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
         let (changes, asked) = self.sort()?;
-        if !changes.is_empty() {
-            invocation.engine.set_metadata(&mut session, changes)?;
-            invocation.finish(&mut session)?;
-        }
-        let shown = select(&session, &asked)?;
+        let metadata = match invocation.remote() {
+            Some(remote) => {
+                let id = remote.id(&self.session)?;
+                if !changes.is_empty() {
+                    remote.change(&id, &json!({"metadata": changes}))?;
+                }
+                remote.describe(&id)?.shift_remove("metadata").map(json::members).unwrap_or_default()
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                if !changes.is_empty() {
+                    invocation.engine.set_metadata(&mut session, changes)?;
+                    invocation.finish(&mut session)?;
+                }
+                session.metadata()
+            }
+        };
+        let shown = select(metadata, &asked)?;
         if invocation.screen.wants_json() {
             invocation.screen.json(json::members(json!({"metadata": shown})))?;
             return Ok(Exit::Done);
@@ -79,8 +90,7 @@ impl Meta {
 }
 
 /// The values of the keys that were asked for, or all.
-fn select(session: &Session, asked: &[&str]) -> anyhow::Result<Map<String, Value>> {
-    let mut metadata = session.metadata();
+fn select(mut metadata: Map<String, Value>, asked: &[&str]) -> anyhow::Result<Map<String, Value>> {
     if asked.is_empty() {
         return Ok(metadata);
     }

@@ -28,12 +28,24 @@ pub(crate) struct Move {
 
 impl Move {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        let cwd = invocation.directory(&self.cwd)?;
-        invocation.engine.move_to(&mut session, &cwd)?;
-        invocation.finish(&mut session)?;
+        let (answer, cwd) = match invocation.remote() {
+            Some(remote) => {
+                let cwd = invocation.directory(&self.cwd)?;
+                let id = remote.id(&self.session)?;
+                let mut answer = remote.change(&id, &json!({"cwd": cwd}))?;
+                let session = answer.shift_remove("session").map(json::members).unwrap_or_default();
+                (json::members(json!({"session": json::brief(&session)})), cwd)
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                let cwd = invocation.directory(&self.cwd)?;
+                invocation.engine.move_to(&mut session, &cwd)?;
+                invocation.finish(&mut session)?;
+                (json::members(json!({"session": json::brief_session(&session)})), cwd)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({"session": json::brief_session(&session)})))?;
+            invocation.screen.json(answer)?;
         } else {
             let mut text = Text::new();
             text.plain("the session belongs to ").plain(&cwd).plain(" now").end();

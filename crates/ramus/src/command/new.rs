@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ramus_engine::{Engine, NewSession};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use crate::failure::Exit;
+use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, json};
+use crate::remote::Remote;
+use crate::render::{Answer as _, Text, json};
 use crate::rule;
 
 const EXAMPLES: &str = "\
@@ -49,6 +50,9 @@ pub(crate) struct New {
 
 impl New {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let Some(remote) = invocation.remote() {
+            return self.ask(invocation, &remote);
+        }
         let parent = self.parent.as_deref().map(|parent| invocation.session(parent)).transpose()?;
         let owner = match &self.owner {
             Some(owner) => owner.clone(),
@@ -74,13 +78,40 @@ impl New {
             invocation.remember(session.location())?;
             session
         };
-        if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({"session": json::brief_session(&session)})))?;
-        } else {
-            let mut text = Text::new();
-            text.plain(session.id().as_str()).end();
-            invocation.screen.text(&text)?;
-        }
+        tell(invocation, json::members(json!({"session": json::brief_session(&session)})))?;
         Ok(Exit::Done)
     }
+
+    /// Has a server start it.
+    fn ask(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
+        let wrong = [
+            (self.owner.is_some(), "a server gives a session to whoever the token stands for; leave out --owner"),
+            (
+                !self.permission.is_empty(),
+                "rules of a session are made where it is; give them to a turn: `run --permission`",
+            ),
+            (self.ephemeral, "a session that ends with this command needs no server; leave out --ephemeral"),
+        ];
+        if let Some((_, message)) = wrong.iter().find(|(is_wrong, _)| *is_wrong) {
+            return Err(Refusal::usage(*message).into());
+        }
+        let cwd = match &self.cwd {
+            Some(cwd) => invocation.directory(cwd)?,
+            None => invocation.cwd.clone(),
+        };
+        let parent = self.parent.as_deref().map(|parent| remote.id(parent)).transpose()?;
+        let new = json!({"cwd": cwd, "title": self.title, "model": self.model, "parent": parent});
+        let answer = remote.post(&["sessions"], &new)?;
+        tell(invocation, answer)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn tell(invocation: &mut Invocation<'_>, answer: Map<String, Value>) -> anyhow::Result<()> {
+    if invocation.screen.wants_json() {
+        return invocation.screen.json(answer);
+    }
+    let mut text = Text::new();
+    let id = answer.get("session").map(|session| session.word("id")).unwrap_or_default();
+    invocation.screen.text(text.plain(id).end())
 }

@@ -1,14 +1,13 @@
 //! `permissions`: the rules that hold for a session, and what was approved in it.
 
 use clap::{Args, Subcommand};
-use ramus_engine::{Granted, Session};
-use ramus_model::permission::{Covered, Layer, Permissions as Rules, Rule};
+use ramus_client::Method;
 use ramus_wire::permission as shape;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity, style};
+use crate::render::{Answer as _, Text, json, quantity, style};
 
 const EXAMPLES: &str = "\
 Rules are read in this order: agent, user, project, session; the last one that matches decides, and what none matches is \
@@ -46,79 +45,92 @@ enum Action {
 
 impl Permissions {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
         match &self.action {
-            Some(Action::Revoke { id }) => revoke(invocation, &mut session, id),
-            None => self.show(invocation, &session),
+            Some(Action::Revoke { id }) => self.revoke(invocation, id),
+            None => self.show(invocation),
         }
     }
 
-    fn show(&self, invocation: &mut Invocation<'_>, session: &Session) -> anyhow::Result<Exit> {
+    fn answer(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
+        if let Some(remote) = invocation.remote() {
+            let id = remote.id(&self.session)?;
+            return remote.answer(remote.get(&["sessions", &id, "permissions"]).maybe("agent", self.agent.as_ref()));
+        }
+        let session = invocation.session(&self.session)?;
         let settings = invocation.settings_in(session.cwd())?;
         let mode = session.context(session.log().leaf())?.state.mode;
         let agent = settings.resolve_agent(self.agent.as_deref(), &mode)?;
         let permissions = agent.permissions(&settings, session.rules()?);
-        let approvals = invocation.engine.approvals(session)?;
-        let built_in = ramus_tools::shell::defaults::rules().len();
-        let hidden = if self.all { 0 } else { built_in };
+        let approvals = invocation.engine.approvals(&session)?;
+        let rules: Vec<Value> = permissions.rules().map(|(layer, rule)| shape::rule(layer, rule)).collect();
+        Ok(json::members(json!({
+            "session": session.id().as_str(),
+            "agent": agent.name,
+            "read_only": agent.is_read_only(),
+            "rules": rules,
+            "built_in": ramus_tools::shell::defaults::rules().len(),
+            "approvals": approvals.iter().map(shape::approval).collect::<Vec<_>>(),
+        })))
+    }
+
+    fn show(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let answer = self.answer(invocation)?;
         if invocation.screen.wants_json() {
-            let rules: Vec<Value> = listed(&permissions, 0).map(|(layer, rule)| shape::rule(layer, rule)).collect();
-            invocation.screen.json(json::members(json!({
-                "session": session.id().as_str(),
-                "agent": agent.name,
-                "read_only": agent.is_read_only(),
-                "rules": rules,
-                "built_in": built_in,
-                "approvals": approvals.iter().map(shape::approval).collect::<Vec<_>>(),
-            })))?;
+            invocation.screen.json(answer)?;
             return Ok(Exit::Done);
         }
+        // Those that are built in come first.
+        let hidden = if self.all { 0 } else { answer.count("built_in") };
         let mut text = Text::new();
-        text.styled(style::DIM, "agent    ").styled(style::BOLD, &agent.name);
-        if agent.is_read_only() {
+        text.styled(style::DIM, "agent    ").styled(style::BOLD, answer.word("agent"));
+        if answer.says("read_only") {
             text.styled(style::DIM, "  changes nothing: what would be asked is denied");
         }
         text.end();
-        for (layer, rule) in listed(&permissions, hidden) {
-            text.padded(style::DIM, &layer.to_string(), 9).padded(style::NONE, &rule.action.to_string(), 6);
-            text.plain(&rule.permission).plain("  ").plain(&rule.pattern).end();
+        for rule in answer.items("rules").iter().skip(hidden) {
+            text.padded(style::DIM, rule.word("layer"), 9).padded(style::NONE, rule.word("action"), 6);
+            text.plain(rule.word("permission")).plain("  ").plain(rule.word("pattern")).end();
         }
         if hidden > 0 {
             let count = quantity::count(hidden, "rule is", "rules are");
             text.styled(style::DIM, &format!("{count} built in; --all shows them")).end();
         }
-        approvals.iter().for_each(|granted| put_approval(&mut text, granted));
+        answer.items("approvals").iter().for_each(|granted| put_approval(&mut text, granted));
         invocation.screen.text(&text)?;
+        Ok(Exit::Done)
+    }
+
+    fn revoke(&self, invocation: &mut Invocation<'_>, id: &str) -> anyhow::Result<Exit> {
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let session = remote.id(&self.session)?;
+                remote.answer(remote.client().ask(Method::DELETE, &["sessions", &session, "permissions", id]))?
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                let granted = invocation.engine.revoke_approval(&mut session, id)?;
+                invocation.finish(&mut session)?;
+                json::members(json!({"revoked": shape::approval(&granted)}))
+            }
+        };
+        if invocation.screen.wants_json() {
+            invocation.screen.json(answer)?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::new();
+        text.plain("taken back: ");
+        answer.get("revoked").iter().for_each(|granted| put_approval(&mut text, granted));
+        invocation.screen.note(&text)?;
         Ok(Exit::Done)
     }
 }
 
-/// The rules in the order they are read. Those that are built in come first.
-fn listed(permissions: &Rules, hidden: usize) -> impl Iterator<Item = (Layer, &Rule)> {
-    permissions.rules().skip(hidden)
-}
-
-fn revoke(invocation: &mut Invocation<'_>, session: &mut Session, id: &str) -> anyhow::Result<Exit> {
-    let granted = invocation.engine.revoke_approval(session, id)?;
-    invocation.finish(session)?;
-    if invocation.screen.wants_json() {
-        invocation.screen.json(json::members(json!({"revoked": shape::approval(&granted)})))?;
-        return Ok(Exit::Done);
-    }
-    let mut text = Text::new();
-    text.plain("taken back: ");
-    put_approval(&mut text, &granted);
-    invocation.screen.note(&text)?;
-    Ok(Exit::Done)
-}
-
-fn put_approval(text: &mut Text, granted: &Granted) {
-    let (how, covered) = match &granted.approval.covered {
-        Covered::Exact(bytes) => ("exactly", bytes),
-        Covered::Pattern(pattern) => ("matching", pattern),
+fn put_approval(text: &mut Text, granted: &Value) {
+    let (how, covered) = match granted.maybe("exact") {
+        Some(bytes) => ("exactly", bytes),
+        None => ("matching", granted.word("pattern")),
     };
-    let scope = json!(granted.approval.scope);
-    text.styled(style::ID, &granted.id).plain("  approved in this ").plain(scope.as_str().unwrap_or_default());
-    text.plain("  ").plain(&granted.approval.permission).styled(style::DIM, &format!("  {how}  ")).plain(covered);
-    text.styled(style::DIM, &format!("  {}", granted.time)).end();
+    text.styled(style::ID, granted.word("id")).plain("  approved in this ").plain(granted.word("scope"));
+    text.plain("  ").plain(granted.word("permission")).styled(style::DIM, &format!("  {how}  ")).plain(covered);
+    text.styled(style::DIM, &format!("  {}", granted.word("time"))).end();
 }

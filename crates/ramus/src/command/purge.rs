@@ -1,12 +1,13 @@
 //! `purge`: erases an entry and everything below it, for good.
 
 use clap::Args;
-use ramus_engine::{Purge as How, PurgeScope, Purged};
+use ramus_engine::{Purge as How, PurgeScope};
+use serde_json::{Map, Value, json};
 
 use super::confirm;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, quantity, style};
+use crate::render::{Answer as _, Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 Everything else keeps what is said on branches that were left; this erases it. The entry goes, with everything below it, \
@@ -41,12 +42,38 @@ pub(crate) struct Purge {
 
 impl Purge {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let (session, entry) = remote.entry(&self.target)?;
+                let ask = |dry_run: bool| {
+                    let what = json!({
+                        "entry": entry, "branch": self.branch, "history": self.history, "dry_run": dry_run,
+                    });
+                    remote.act(&session, "purge", &what)
+                };
+                if !self.dry_run && !self.yes {
+                    let planned = ask(true)?;
+                    let entries = planned.get("purged").map_or(0, |purged| purged.items("entries").len());
+                    confirm(invocation, entries)?;
+                }
+                ask(self.dry_run)?
+            }
+            None => self.purge(invocation)?,
+        };
+        if invocation.screen.wants_json() {
+            invocation.screen.json(answer)?;
+        } else {
+            self.tell(invocation, &answer)?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn purge(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
         let (mut session, entry) = invocation.entry(&self.target)?;
         let scope = if self.branch { PurgeScope::Branch } else { PurgeScope::Subtree };
         if !self.dry_run && !self.yes {
             let planned = invocation.engine.purge(&mut session, entry, How { scope, dry_run: true })?;
-            let entries = quantity::count(planned.entries.len(), "entry", "entries");
-            confirm::ask(invocation, &format!("Erase {entries} for good?"), "purging")?;
+            confirm(invocation, planned.entries.len())?;
         }
         let purged = invocation.engine.purge(&mut session, entry, How { scope, dry_run: self.dry_run })?;
         let prompts = if self.history { purged.prompts.as_slice() } else { &[] };
@@ -55,31 +82,33 @@ impl Purge {
         if !self.dry_run {
             invocation.finish(&mut session)?;
         }
-        if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::life::purged(&purged, forgotten, self.dry_run))?;
-        } else {
-            self.tell(invocation, &purged)?;
-        }
-        Ok(Exit::Done)
+        Ok(ramus_wire::life::purged(&purged, forgotten, self.dry_run))
     }
 
-    fn tell(&self, invocation: &mut Invocation<'_>, purged: &Purged) -> anyhow::Result<()> {
+    fn tell(&self, invocation: &mut Invocation<'_>, answer: &Map<String, Value>) -> anyhow::Result<()> {
+        let nothing = Value::Null;
+        let purged = answer.get("purged").unwrap_or(&nothing);
         let mut text = Text::new();
-        for id in &purged.entries {
-            text.styled(style::ID, &clean::one_line(id.as_str())).end();
+        for id in purged.words("entries") {
+            text.styled(style::ID, &clean::one_line(id)).end();
         }
         invocation.screen.text(&text)?;
         text.clear();
-        let entries = quantity::count(purged.entries.len(), "entry", "entries");
+        let entries = quantity::count(purged.items("entries").len(), "entry", "entries");
         let verb = if self.dry_run { "would erase" } else { "erased" };
-        text.plain(&format!("{verb} {entries}, {}", quantity::size(purged.bytes))).end();
-        for file in &purged.copies.files {
+        text.plain(&format!("{verb} {entries}, {}", quantity::size(purged.number("bytes")))).end();
+        for file in purged.words("copies") {
             let verb = if self.dry_run { "would remove" } else { "removed" };
-            text.plain(&format!("{verb} {}", clean::one_line(&file.display().to_string()))).end();
+            text.plain(&format!("{verb} {}", clean::one_line(file))).end();
         }
-        for id in &purged.mentions {
-            text.plain(&format!("{} stays and sums it up", clean::one_line(id.as_str()))).end();
+        for id in answer.words("mentions") {
+            text.plain(&format!("{} stays and sums it up", clean::one_line(id))).end();
         }
         invocation.screen.note(&text)
     }
+}
+
+fn confirm(invocation: &mut Invocation<'_>, entries: usize) -> anyhow::Result<()> {
+    let entries = quantity::count(entries, "entry", "entries");
+    confirm::ask(invocation, &format!("Erase {entries} for good?"), "purging")
 }

@@ -1,10 +1,11 @@
 //! `recover`: makes a session writable again and says what that took.
 
 use clap::Args;
+use serde_json::json;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, recovery};
+use crate::render::{Answer as _, Text, recovery};
 
 const EXAMPLES: &str = "\
 After a crash, a full disk or an upgrade, the next write does the same on its way. This does it now: the torn end of the \
@@ -27,15 +28,21 @@ pub(crate) struct Recover {
 
 impl Recover {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        let report = invocation.engine.recover(&mut session)?;
+        let answer = match invocation.remote() {
+            Some(remote) => remote.act(&remote.id(&self.session)?, "recover", &json!({}))?,
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                ramus_wire::health::report(&invocation.engine.recover(&mut session)?)
+            }
+        };
+        let is_sound = recovery::is_sound(answer.word("status"));
         if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::health::report(&report))?;
+            invocation.screen.json(answer)?;
         } else {
             let mut text = Text::new();
-            recovery::tell(&mut text, &report);
+            recovery::tell(&mut text, &answer);
             invocation.screen.text(&text)?;
         }
-        Ok(if report.status.is_sound() { Exit::Done } else { Exit::Partial })
+        Ok(if is_sound { Exit::Done } else { Exit::Partial })
     }
 }

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ramus_engine::{Relocated, Relocation};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity, style};
+use crate::render::{Answer as _, Text, quantity, style};
 
 const EXAMPLES: &str = "\
 Every session of OLD, and of directories below it, belongs to the same place below NEW from now on, drafts and archived \
@@ -39,72 +38,53 @@ impl Relocate {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let (old, new) = (invocation.directory(&self.old)?, invocation.directory(&self.new)?);
         if !self.dry_run && !self.yes && !Path::new(&new).is_dir() {
-            let planned = invocation.engine.relocate(&old, &new, true)?.moved.len();
+            let planned = relocate(invocation, &old, &new, true)?.items("moved").len();
             if planned > 0 && !confirm(invocation, &new, planned)? {
                 return Err(Refusal::invalid("nothing was moved").into());
             }
         }
-        let relocated = invocation.engine.relocate(&old, &new, self.dry_run)?;
-        for (session, reason) in &relocated.unreadable {
+        let answer = relocate(invocation, &old, &new, self.dry_run)?;
+        for one in answer.items("unreadable") {
+            let (session, reason) = (one.word("session"), one.word("reason"));
             invocation.screen.warn(&format!("session {session} cannot be read: {reason}"))?;
         }
-        for (stays, error) in &relocated.refused {
-            invocation.screen.warn(&format!("session {} stays in {}: {error}", stays.session, stays.from))?;
+        for stays in answer.items("refused") {
+            let (session, from, reason) = (stays.word("session"), stays.word("from"), stays.word("reason"));
+            invocation.screen.warn(&format!("session {session} stays in {from}: {reason}"))?;
         }
+        let is_whole = answer.items("refused").is_empty() && answer.items("unreadable").is_empty();
         if invocation.screen.wants_json() {
-            invocation.screen.json(self.to_json(&old, &new, &relocated))?;
+            invocation.screen.json(answer)?;
         } else {
-            self.tell(invocation, &relocated)?;
+            self.tell(invocation, &answer)?;
         }
-        let is_whole = relocated.refused.is_empty() && relocated.unreadable.is_empty();
         Ok(if is_whole { Exit::Done } else { Exit::Partial })
     }
 
-    fn tell(&self, invocation: &mut Invocation<'_>, relocated: &Relocated) -> anyhow::Result<()> {
+    fn tell(&self, invocation: &mut Invocation<'_>, answer: &Map<String, Value>) -> anyhow::Result<()> {
         let mut text = Text::new();
-        for relocation in &relocated.moved {
-            text.styled(style::ID, relocation.session.as_str()).plain("  ").plain(&relocation.to).plain("  ");
-            text.styled(style::DIM, &relocation.title).end();
+        let moved = answer.items("moved");
+        for one in moved {
+            text.styled(style::ID, one.word("session")).plain("  ").plain(one.word("to")).plain("  ");
+            text.styled(style::DIM, one.word("title")).end();
         }
         invocation.screen.text(&text)?;
         text.clear();
         let verb = if self.dry_run { "would move" } else { "moved" };
-        text.plain(&format!("{verb} {}", quantity::count(relocated.moved.len(), "session", "sessions")));
-        if !relocated.refused.is_empty() {
-            text.plain(&format!(", {}", quantity::count(relocated.refused.len(), "stays", "stay")));
+        text.plain(&format!("{verb} {}", quantity::count(moved.len(), "session", "sessions")));
+        let refused = answer.items("refused").len();
+        if refused > 0 {
+            text.plain(&format!(", {}", quantity::count(refused, "stays", "stay")));
         }
         invocation.screen.note(text.end())
     }
-
-    fn to_json(&self, old: &str, new: &str, relocated: &Relocated) -> Map<String, Value> {
-        let moved: Vec<_> = relocated.moved.iter().map(one).collect();
-        let refused = relocated.refused.iter().map(|(relocation, error)| {
-            let mut object = one(relocation);
-            object.insert("kind".into(), error.kind().name().into());
-            object.insert("reason".into(), error.to_string().into());
-            object
-        });
-        let unreadable =
-            relocated.unreadable.iter().map(|(session, reason)| json!({"session": session, "reason": reason}));
-        json::members(json!({
-            "from": old,
-            "to": new,
-            "moved": moved,
-            "refused": refused.collect::<Vec<_>>(),
-            "unreadable": unreadable.collect::<Vec<_>>(),
-            "terminals": relocated.terminals,
-            "dry_run": self.dry_run,
-        }))
-    }
 }
 
-fn one(relocation: &Relocation) -> Map<String, Value> {
-    json::members(json!({
-        "session": relocation.session.as_str(),
-        "title": relocation.title,
-        "from": relocation.from,
-        "to": relocation.to,
-    }))
+fn relocate(invocation: &Invocation<'_>, old: &str, new: &str, dry_run: bool) -> anyhow::Result<Map<String, Value>> {
+    if let Some(remote) = invocation.remote() {
+        return remote.post(&["relocate"], &json!({"from": old, "to": new, "dry_run": dry_run}));
+    }
+    Ok(ramus_wire::place::relocated(old, new, &invocation.engine.relocate(old, new, dry_run)?, dry_run))
 }
 
 /// Asks, when there is someone to ask.

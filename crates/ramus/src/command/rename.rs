@@ -1,10 +1,11 @@
 //! `rename`: gives a session another title.
 
 use clap::Args;
+use serde_json::json;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, json, style};
+use crate::render::{Answer as _, Text, json, style};
 
 const EXAMPLES: &str = "\
 Example:
@@ -23,14 +24,24 @@ pub(crate) struct Rename {
 
 impl Rename {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        let written = invocation.engine.rename(&mut session, &self.title)?;
-        invocation.finish(&mut session)?;
+        let (answer, title) = match invocation.remote() {
+            Some(remote) => {
+                let answer = remote.change(&remote.id(&self.session)?, &json!({"title": self.title}))?;
+                let title = answer.get("session").map(|session| session.word("title")).unwrap_or_default().to_owned();
+                (answer.items("written").first().cloned().map(json::members).unwrap_or_default(), title)
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                let written = invocation.engine.rename(&mut session, &self.title)?;
+                invocation.finish(&mut session)?;
+                (json::written(&written), session.title().to_string())
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::written(&written))?;
+            invocation.screen.json(answer)?;
         } else {
             let mut text = Text::new();
-            text.plain("the title is now ").styled(style::BOLD, &session.title()).end();
+            text.plain("the title is now ").styled(style::BOLD, &title).end();
             invocation.screen.note(&text)?;
         }
         Ok(Exit::Done)

@@ -1,12 +1,11 @@
 //! `replace-segment`: one entry in the place of several.
 
 use clap::Args;
-use ramus_model::EntryId;
 use serde_json::json;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, json, quantity, style};
+use crate::render::{Answer as _, Text, quantity, style};
 
 const EXAMPLES: &str = "\
 The entries from FIRST down to LAST are replaced on every branch, and whatever hung from any of them hangs from the \
@@ -32,27 +31,31 @@ pub(crate) struct ReplaceSegment {
 
 impl ReplaceSegment {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        let (first, last) = (session.resolve(&self.first)?, session.resolve(&self.last)?);
-        let replaced = invocation.engine.replace_segment(&mut session, first, last, &self.text)?;
-        invocation.finish(&mut session)?;
-        let ids = |ids: &[EntryId]| ids.iter().map(|id| id.as_str().to_owned()).collect::<Vec<_>>();
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let segment = json!({"first": self.first, "last": self.last, "text": self.text});
+                remote.act(&remote.id(&self.session)?, "replace-segment", &segment)?
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                let (first, last) = (session.resolve(&self.first)?, session.resolve(&self.last)?);
+                let replaced = invocation.engine.replace_segment(&mut session, first, last, &self.text)?;
+                invocation.finish(&mut session)?;
+                ramus_wire::room::replaced(&replaced, &session)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({
-                "replacement": replaced.replacement.as_str(),
-                "replaced": ids(&replaced.replaced),
-                "reparented": ids(&replaced.reparented),
-                "leaf": session.leaf().map(|leaf| leaf.to_string()),
-            })))?;
+            invocation.screen.json(answer)?;
             return Ok(Exit::Done);
         }
+        let replacement = answer.word("replacement");
         let mut text = Text::new();
-        text.plain(replaced.replacement.as_str()).end();
+        text.plain(replacement).end();
         invocation.screen.text(&text)?;
         text.clear();
-        let count = quantity::count(replaced.replaced.len(), "entry", "entries");
-        let moved = quantity::count(replaced.reparented.len(), "entry hangs", "entries hang");
-        text.plain(&format!("replaced {count}; {moved} from ")).styled(style::ID, replaced.replacement.as_str());
+        let count = quantity::count(answer.items("replaced").len(), "entry", "entries");
+        let moved = quantity::count(answer.items("reparented").len(), "entry hangs", "entries hang");
+        text.plain(&format!("replaced {count}; {moved} from ")).styled(style::ID, replacement);
         invocation.screen.note(text.plain(" now").end())?;
         Ok(Exit::Done)
     }

@@ -1,11 +1,12 @@
 //! `reset`: a session as if nothing had ever been said in it.
 
 use clap::Args;
+use serde_json::json;
 
 use super::confirm;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, quantity};
+use crate::render::{Answer as _, Text, clean, quantity};
 
 const EXAMPLES: &str = "\
 Everything that was said and done in the session is erased for good: entries, copies of old bytes, pictures and long texts \
@@ -34,26 +35,41 @@ pub(crate) struct Reset {
 
 impl Reset {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        if !self.dry_run && !self.yes {
-            let question = format!("Erase everything in {} ({}) for good?", session.title(), session.id());
-            confirm::ask(invocation, &question, "resetting")?;
-        }
-        let reset = invocation.engine.reset(&mut session, self.dry_run)?;
-        if !self.dry_run {
-            invocation.finish(&mut session)?;
-        }
+        let question = |title: &str, id: &str| format!("Erase everything in {title} ({id}) for good?");
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let id = remote.id(&self.session)?;
+                if !self.dry_run && !self.yes {
+                    let asked = question(remote.describe(&id)?.word("title"), &id);
+                    confirm::ask(invocation, &asked, "resetting")?;
+                }
+                remote.act(&id, "reset", &json!({"dry_run": self.dry_run}))?
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                if !self.dry_run && !self.yes {
+                    let asked = question(&session.title(), session.id().as_str());
+                    confirm::ask(invocation, &asked, "resetting")?;
+                }
+                let reset = invocation.engine.reset(&mut session, self.dry_run)?;
+                if !self.dry_run {
+                    invocation.finish(&mut session)?;
+                }
+                ramus_wire::life::reset(&reset, self.dry_run)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::life::reset(&reset, self.dry_run))?;
+            invocation.screen.json(answer)?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
         let verb = if self.dry_run { "would erase" } else { "erased" };
-        let messages = quantity::count(reset.messages, "message", "messages");
-        text.plain(&format!("{verb} {messages}, {}", quantity::size(reset.bytes))).end();
-        if let Some(root) = &reset.workspace {
+        let messages = quantity::count(answer.count("cleared_messages"), "message", "messages");
+        let bytes = answer.get("removed").map_or(0, |removed| removed.number("bytes"));
+        text.plain(&format!("{verb} {messages}, {}", quantity::size(bytes))).end();
+        if let Some(root) = answer.maybe("workspace") {
             let verb = if self.dry_run { "would empty" } else { "emptied" };
-            text.plain(&format!("{verb} {}", clean::one_line(&root.display().to_string()))).end();
+            text.plain(&format!("{verb} {}", clean::one_line(root))).end();
         }
         invocation.screen.note(&text)?;
         Ok(Exit::Done)

@@ -1,6 +1,7 @@
 //! `reset-leaf`: starts over with a new root in the same session.
 
 use clap::Args;
+use serde_json::json;
 
 use super::branch::tell_leaf;
 use crate::failure::Exit;
@@ -22,9 +23,16 @@ pub(crate) struct ResetLeaf {
 
 impl ResetLeaf {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        invocation.engine.reset_leaf(&mut session)?;
-        invocation.finish(&mut session)?;
+        match invocation.remote() {
+            Some(remote) => {
+                remote.act(&remote.id(&self.session)?, "branch", &json!({"entry": null}))?;
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                invocation.engine.reset_leaf(&mut session)?;
+                invocation.finish(&mut session)?;
+            }
+        }
         tell_leaf(invocation, None)?;
         Ok(Exit::Done)
     }

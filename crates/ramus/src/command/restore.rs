@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ramus_engine::{RestoreOptions, RestoreReport};
-use ramus_snapshot::Conflict;
+use ramus_engine::RestoreOptions;
 use ramus_wire::files as shape;
+use serde_json::{Map, Value, json};
 
 use super::snapshot;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, quantity, style};
+use crate::render::{Answer as _, Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 The conversation stays where it is. What is there now is kept in a snapshot first, so a restore can be taken back. A file \
@@ -46,6 +46,30 @@ pub(crate) struct Restore {
 
 impl Restore {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let how = json!({
+                    "snapshot": self.snapshot, "dry_run": self.dry_run, "force": self.force, "paths": self.path,
+                    "clean": self.clean,
+                });
+                remote.act(&remote.id(&self.session)?, "restore", &how)?
+            }
+            None => self.restore(invocation)?,
+        };
+        let exit = exit(&answer);
+        if invocation.screen.wants_json() {
+            invocation.screen.json(answer)?;
+        } else {
+            let mut text = Carried { answer: &answer, force: self.force }.to_text();
+            if self.dry_run {
+                snapshot::tell_left_out(&mut text, &answer);
+            }
+            invocation.screen.text(&text)?;
+        }
+        Ok(exit)
+    }
+
+    fn restore(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
         let mut session = invocation.session(&self.session)?;
         let target = invocation.engine.find_snapshot(&session, &self.snapshot)?;
         let options = RestoreOptions { dry_run: self.dry_run, force: self.force, only: self.path.clone() };
@@ -54,49 +78,40 @@ impl Restore {
             false => invocation.engine.restore(&mut session, &target, &options)?,
         };
         invocation.finish(&mut session)?;
-        let carried = Carried { report: &report, force: self.force };
-        if invocation.screen.wants_json() {
-            invocation.screen.json(shape::restored_to(&report, &target, &session))?;
-        } else {
-            let mut text = carried.to_text();
-            if self.dry_run {
-                snapshot::tell_left_out(&mut text, &report.uncovered, &report.unheeded);
-            }
-            invocation.screen.text(&text)?;
-        }
-        Ok(exit(&report))
+        Ok(shape::restored_to(&report, &target, &session))
     }
 }
 
 /// What became of files, for every command that puts some back.
 pub(super) struct Carried<'r> {
-    pub(super) report: &'r RestoreReport,
+    pub(super) answer: &'r Map<String, Value>,
     pub(super) force: bool,
 }
 
 impl Carried<'_> {
     pub(super) fn to_text(&self) -> Text {
         let mut text = Text::new();
-        for step in &self.report.plan.steps {
-            let note = match step.conflict {
+        let steps = self.answer.items("plan");
+        for step in steps {
+            let note = match step.maybe("conflict") {
                 None => "",
-                Some(Conflict::Changed) if self.force => "  (was changed since)",
-                Some(Conflict::Changed) => "  conflict: it was changed since; --force overwrites it",
-                Some(Conflict::Uncovered) => "  conflict: something is there that snapshots do not cover",
-                Some(Conflict::Forbidden) => "  refused: it is no name that may be written",
+                Some("changed") if self.force => "  (was changed since)",
+                Some("changed") => "  conflict: it was changed since; --force overwrites it",
+                Some("uncovered") => "  conflict: something is there that snapshots do not cover",
+                Some(_) => "  refused: it is no name that may be written",
             };
-            text.padded(style::BOLD, shape::action(step.action), 9).plain("  ");
-            text.plain(&clean::one_line(&step.path.to_string_lossy())).styled(style::DIM, note).end();
+            text.padded(style::BOLD, step.word("action"), 9).plain("  ");
+            text.plain(&clean::one_line(step.word("path"))).styled(style::DIM, note).end();
         }
         let count = |count: usize| quantity::count(count, "file", "files");
-        let end = match &self.report.safety {
-            None if self.report.plan.steps.is_empty() => "nothing to restore: the files are as they were".to_owned(),
-            None => format!("{} would change", count(self.report.plan.steps.len())),
+        let end = match self.answer.maybe("safety_snapshot") {
+            None if steps.is_empty() => "nothing to restore: the files are as they were".to_owned(),
+            None => format!("{} would change", count(steps.len())),
             Some(safety) => {
-                let restored = &self.report.restored;
-                let kept = restored.kept.len();
+                let kept = self.answer.items("kept").len();
                 let left = if kept > 0 { format!(", {} left alone", count(kept)) } else { String::new() };
-                format!("{} restored{left}; what was there is kept as {}", count(restored.done.len()), safety.id())
+                let restored = count(self.answer.count("restored"));
+                format!("{restored} restored{left}; what was there is kept as {safety}")
             }
         };
         text.plain(&end).end();
@@ -105,6 +120,7 @@ impl Carried<'_> {
 }
 
 /// Files that were left alone make it partial.
-pub(super) fn exit(report: &RestoreReport) -> Exit {
-    if report.safety.is_some() && !report.restored.kept.is_empty() { Exit::Partial } else { Exit::Done }
+pub(super) fn exit(answer: &Map<String, Value>) -> Exit {
+    let was_done = answer.maybe("safety_snapshot").is_some();
+    if was_done && !answer.items("kept").is_empty() { Exit::Partial } else { Exit::Done }
 }

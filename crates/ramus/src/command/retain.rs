@@ -1,12 +1,13 @@
 //! `retain`: removes sessions that nobody wants any more, by the rules of the settings.
 
 use clap::Args;
-use ramus_engine::{Retained, Retention};
+use ramus_engine::Retention;
+use serde_json::{Map, Value, json};
 
 use super::confirm;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, quantity, style};
+use crate::render::{Answer as _, Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 The rules are settings: retention_drafts, retention_archived, retention_sessions, retention_quarantine (ages: 12h, 30d, 8w) \
@@ -33,41 +34,58 @@ pub(crate) struct Retain {
 
 impl Retain {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let ask = self.asker(invocation)?;
+        if !self.dry_run && !self.yes {
+            let planned = ask(invocation, true)?;
+            self.list(invocation, &planned, true)?;
+            let sessions = quantity::count(planned.items("sessions").len(), "session", "sessions");
+            confirm::ask(invocation, &format!("Remove {sessions} for good?"), "removing")?;
+        }
+        let answer = ask(invocation, self.dry_run)?;
+        let is_whole = answer.items("failed").is_empty();
+        if invocation.screen.wants_json() {
+            invocation.screen.json(answer)?;
+        } else {
+            self.list(invocation, &answer, self.dry_run)?;
+        }
+        Ok(if is_whole { Exit::Done } else { Exit::Partial })
+    }
+
+    /// Returns what removes sessions, or only says which.
+    fn asker(&self, invocation: &Invocation<'_>) -> anyhow::Result<Asker> {
+        if let Some(remote) = invocation.remote() {
+            return Ok(Box::new(move |_, dry_run| remote.post(&["retain"], &json!({"dry_run": dry_run}))));
+        }
         let rules = Retention::of(invocation.home.settings())?;
         if !rules.is_any() {
             let hint = "`ramus config set retention_drafts 7d` is one; `ramus retain --help` names all";
             return Err(Refusal::invalid("no rule says what may go").hint(hint).into());
         }
-        if !self.dry_run && !self.yes {
-            let planned = invocation.engine.retain(&rules, true)?;
-            self.list(invocation, &planned, true)?;
-            let sessions = quantity::count(planned.sessions.len(), "session", "sessions");
-            confirm::ask(invocation, &format!("Remove {sessions} for good?"), "removing")?;
-        }
-        let retained = invocation.engine.retain(&rules, self.dry_run)?;
-        if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::life::retained(&retained, self.dry_run))?;
-        } else {
-            self.list(invocation, &retained, self.dry_run)?;
-        }
-        Ok(if retained.failed.is_empty() { Exit::Done } else { Exit::Partial })
+        Ok(Box::new(move |invocation, dry_run| {
+            Ok(ramus_wire::life::retained(&invocation.engine.retain(&rules, dry_run)?, dry_run))
+        }))
     }
 
-    fn list(&self, invocation: &mut Invocation<'_>, retained: &Retained, would: bool) -> anyhow::Result<()> {
+    fn list(&self, invocation: &mut Invocation<'_>, answer: &Map<String, Value>, would: bool) -> anyhow::Result<()> {
         let mut text = Text::new();
-        for going in &retained.sessions {
-            text.styled(style::ID, going.session.as_str()).spaces(2).plain(&clean::one_line(&going.title));
-            text.styled(style::DIM, &format!("  {}  {}", going.rule, quantity::size(going.bytes))).end();
+        for going in answer.items("sessions") {
+            text.styled(style::ID, going.word("id")).spaces(2).plain(&clean::one_line(going.word("title")));
+            let size = quantity::size(going.number("bytes"));
+            text.styled(style::DIM, &format!("  {}  {size}", going.word("rule"))).end();
         }
-        for file in &retained.quarantine.files {
-            text.plain(&clean::one_line(&file.display().to_string())).end();
+        for file in answer.words("quarantine") {
+            text.plain(&clean::one_line(file)).end();
         }
-        for (session, why) in &retained.failed {
-            text.styled(style::ID, session.as_str()).plain(&format!("  stays: {}", clean::one_line(why))).end();
+        for stays in answer.items("failed") {
+            let why = clean::one_line(stays.word("error"));
+            text.styled(style::ID, stays.word("id")).plain(&format!("  stays: {why}")).end();
         }
         let verb = if would { "would go" } else { "went" };
-        let sessions = quantity::count(retained.sessions.len(), "session", "sessions");
-        text.plain(&format!("{sessions} {verb}, {} exempt", retained.exempt)).end();
+        let sessions = quantity::count(answer.items("sessions").len(), "session", "sessions");
+        text.plain(&format!("{sessions} {verb}, {} exempt", answer.number("exempt"))).end();
         invocation.screen.text(&text)
     }
 }
+
+/// Removes sessions, or only says which.
+type Asker = Box<dyn Fn(&Invocation<'_>, bool) -> anyhow::Result<Map<String, Value>>>;

@@ -2,13 +2,13 @@
 
 use clap::Args;
 use ramus_engine::{RestoreOptions, RevertReport, Session};
-use ramus_model::{EntryId, Kind, Seq};
 use ramus_wire::files as shape;
+use serde_json::{Map, Value, json};
 
 use super::restore::{self, Carried};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean};
+use crate::render::{Answer as _, clean};
 
 const EXAMPLES: &str = "\
 The entry is kept: what came behind it is hidden, not erased, and the files that agents changed since are as they were. \
@@ -19,6 +19,10 @@ Examples:
   ramus revert last@-
   ramus revert last@#12 --dry-run
   ramus unrevert last";
+
+/// What comes before the entry that the conversation goes on from.
+const BACK: &str = "the conversation is back at";
+const FORTH: &str = "the conversation goes on from";
 
 /// Go back to an entry, with the files as they were
 #[derive(Debug, Args)]
@@ -37,14 +41,20 @@ pub(crate) struct Revert {
 
 impl Revert {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let options = RestoreOptions { dry_run: self.dry_run, force: self.force, ..RestoreOptions::default() };
+        if let Some(remote) = invocation.remote() {
+            let (session, entry) = remote.target(&self.target)?;
+            let how = json!({"entry": entry, "dry_run": self.dry_run, "force": self.force});
+            let answer = remote.act(&session, "revert", &how)?;
+            return tell(invocation, answer, &options, BACK);
+        }
         let (mut session, entry) = invocation.session_and_entry(&self.target)?;
         let entry = match entry {
             Some(entry) => entry,
             None => session.resolve("")?,
         };
-        let options = RestoreOptions { dry_run: self.dry_run, force: self.force, ..RestoreOptions::default() };
         let report = invocation.engine.revert(&mut session, entry, &options)?;
-        print(invocation, &mut session, &report, &options, "the conversation is back at")
+        print(invocation, &mut session, &report, &options, BACK)
     }
 }
 
@@ -64,10 +74,15 @@ pub(crate) struct Unrevert {
 
 impl Unrevert {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
         let options = RestoreOptions { dry_run: self.dry_run, force: self.force, ..RestoreOptions::default() };
+        if let Some(remote) = invocation.remote() {
+            let how = json!({"dry_run": self.dry_run, "force": self.force});
+            let answer = remote.act(&remote.id(&self.session)?, "unrevert", &how)?;
+            return tell(invocation, answer, &options, FORTH);
+        }
+        let mut session = invocation.session(&self.session)?;
         let report = invocation.engine.unrevert(&mut session, &options)?;
-        print(invocation, &mut session, &report, &options, "the conversation goes on from")
+        print(invocation, &mut session, &report, &options, FORTH)
     }
 }
 
@@ -80,29 +95,27 @@ pub(super) fn print(
     words: &str,
 ) -> anyhow::Result<Exit> {
     invocation.finish(session)?;
-    let carried = Carried { report: &report.files, force: options.force };
+    tell(invocation, shape::reverted(report, session)?, options, words)
+}
+
+/// Tells the same of an answer.
+pub(super) fn tell(
+    invocation: &mut Invocation<'_>,
+    answer: Map<String, Value>,
+    options: &RestoreOptions,
+    words: &str,
+) -> anyhow::Result<Exit> {
+    let exit = restore::exit(&answer);
     if invocation.screen.wants_json() {
-        invocation.screen.json(shape::reverted(report, session)?)?;
-    } else {
-        let mut text = carried.to_text();
-        if report.is_done {
-            text.plain(words).plain(" ").plain(&clean::one_line(&drawn(session, &report.leaf))).end();
-        } else if !options.dry_run {
-            nothing(&mut text);
-        }
-        invocation.screen.text(&text)?;
+        invocation.screen.json(answer)?;
+        return Ok(exit);
     }
-    Ok(restore::exit(&report.files))
-}
-
-/// The last entry up to the leaf that people are shown: notes of ours hang behind what was said.
-fn drawn(session: &Session, leaf: &EntryId) -> String {
-    let log = session.log();
-    let is_drawn = |seq: &Seq| log.record(*seq).is_some_and(|record| record.kind != Kind::Custom);
-    let shown = log.ancestors(log.seq_of(leaf.as_str())).find(is_drawn);
-    shown.map_or_else(|| leaf.to_string(), |seq| session.entry_id(seq).to_string())
-}
-
-fn nothing(text: &mut Text) {
-    text.plain("the conversation is there already").end();
+    let mut text = Carried { answer: &answer, force: options.force }.to_text();
+    if answer.says("applied") {
+        text.plain(words).plain(" ").plain(&clean::one_line(answer.word("shown"))).end();
+    } else if !options.dry_run {
+        text.plain("the conversation is there already").end();
+    }
+    invocation.screen.text(&text)?;
+    Ok(exit)
 }

@@ -1,8 +1,10 @@
 //! `run`: one turn. A person says something, a model answers, tools act, and everything is stored.
 
+pub(crate) mod afar;
 mod delegates;
 pub(crate) mod drive;
 pub(crate) mod equipment;
+mod heard;
 pub(crate) mod options;
 pub(crate) mod person;
 pub(crate) mod report;
@@ -14,9 +16,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ramus_engine::{ForkOptions, NewSession, Session};
+use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
+use crate::remote::Remote;
 use crate::render::{Text, style};
 use drive::Driver;
 pub(crate) use equipment::SANDBOX;
@@ -81,6 +85,9 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let Some(remote) = invocation.remote() {
+            return self.afar(invocation, &remote);
+        }
         let said = match self.regenerate {
             true => Said::default(),
             false => Said::gather(self.prompt.as_deref(), &self.image, &self.attach, invocation.stdin)?,
@@ -92,12 +99,47 @@ impl Run {
         self.rewind(invocation, &mut session)?;
         let result = driver.turn(invocation, &mut session, equipped, Driver::inbox(), &mut |_| {})?;
         let exit = report::report(invocation.screen, session.id(), &result, self.options.script.is_some())?;
-        if invocation.screen.is_terminal() {
-            let mut text = Text::new();
-            text.styled(style::DIM, "go on with: ramus run -c \"…\", or: ramus chat -c").end();
-            invocation.screen.note(&text)?;
-        }
+        mention_next(invocation)?;
         Ok(exit)
+    }
+
+    /// Runs the turn at a server.
+    fn afar(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
+        if !self.attach.is_empty() {
+            let refusal = Refusal::usage("files are attached to turns that run here");
+            return Err(refusal.hint("pipe a text in, or let the model read the file where it runs").into());
+        }
+        let said = match self.regenerate {
+            true => Said::default(),
+            false => Said::gather(self.prompt.as_deref(), &self.image, &[], invocation.stdin)?,
+        };
+        let mut order = self.options.order(person::is_there(invocation.screen.wants_json()))?;
+        order.pictures = said.pictures.iter().map(|one| json!({"data": one.data, "kind": one.kind})).collect();
+        order.prompt = said.text;
+        order.edit = self.edit.as_ref().map(|entry| entry.strip_prefix('@').unwrap_or(entry).to_owned());
+        order.regenerate = self.regenerate;
+        let session = self.session_afar(invocation, remote)?;
+        let keyboard = afar::Keyboard::default();
+        let end = afar::turn(invocation, remote, (&session, &order), &keyboard, &mut |_| {}, &mut |_| {})?;
+        let exit = report::tell(invocation.screen, end, false)?;
+        mention_next(invocation)?;
+        Ok(exit)
+    }
+
+    fn session_afar(&self, invocation: &Invocation<'_>, remote: &Remote) -> anyhow::Result<String> {
+        let session = match (&self.session, self.continue_) {
+            (Some(name), _) => remote.id(name)?,
+            (None, true) => remote.resolve("this")?,
+            (None, false) if self.regenerate || self.edit.is_some() => return Err(nothing_yet().into()),
+            (None, false) => {
+                let new = ramus_client::NewSession { cwd: Some(invocation.cwd.clone()), ..Default::default() };
+                return Ok(remote.wait(remote.client().create(&new))?.id);
+            }
+        };
+        if !self.fork {
+            return Ok(session);
+        }
+        remote.wait(remote.client().session(session).fork(None, None))
     }
 
     fn session(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Session> {
@@ -105,8 +147,7 @@ impl Run {
             (Some(name), _) => invocation.session(name)?,
             (None, true) => invocation.session("this")?,
             (None, false) if self.regenerate || self.edit.is_some() => {
-                let message = "a new session has nothing to say or answer again";
-                return Err(Refusal::usage(message).hint("name the session with -s, or -c for the last one").into());
+                return Err(nothing_yet().into());
             }
             (None, false) => {
                 let cwd = invocation.cwd.clone();
@@ -132,4 +173,19 @@ impl Run {
         }
         Ok(())
     }
+}
+
+fn nothing_yet() -> Refusal {
+    Refusal::usage("a new session has nothing to say or answer again")
+        .hint("name the session with -s, or -c for the last one")
+}
+
+/// Tells a person how to go on.
+fn mention_next(invocation: &mut Invocation<'_>) -> anyhow::Result<()> {
+    if !invocation.screen.is_terminal() {
+        return Ok(());
+    }
+    let mut text = Text::new();
+    text.styled(style::DIM, "go on with: ramus run -c \"…\", or: ramus chat -c").end();
+    invocation.screen.note(&text)
 }

@@ -1,10 +1,11 @@
 //! `say`: appends one text message.
 
 use clap::{Args, ValueEnum};
+use serde_json::json;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, json};
+use crate::render::{Answer as _, Text, json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,21 +37,29 @@ enum Role {
 
 impl Say {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
         let role = match self.role {
             Role::User => "user",
             Role::Assistant => "assistant",
             Role::System => "system",
         };
-        let say = ramus_engine::Say { role: role.into(), text: self.text.clone(), ..ramus_engine::Say::default() };
-        let written = invocation.engine.say(&mut session, say)?;
-        invocation.finish(&mut session)?;
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                remote.act(&remote.id(&self.session)?, "messages", &json!({"role": role, "text": self.text}))?
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                let say =
+                    ramus_engine::Say { role: role.into(), text: self.text.clone(), ..ramus_engine::Say::default() };
+                let written = invocation.engine.say(&mut session, say)?;
+                invocation.finish(&mut session)?;
+                json::written(&written)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::written(&written))?;
+            invocation.screen.json(answer)?;
         } else {
             let mut text = Text::new();
-            text.plain(written.id.as_str()).end();
-            invocation.screen.text(&text)?;
+            invocation.screen.text(text.plain(answer.word("id")).end())?;
         }
         Ok(Exit::Done)
     }

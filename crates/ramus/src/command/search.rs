@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use ramus_engine::{Hit, Hits, Search as Request, WhichDirectory};
-use ramus_model::search::{Query, QueryError, Reading};
+use ramus_engine::{Hit, Hits, IndexState, Search as Request, WhichDirectory};
+use ramus_model::search::{Query, QueryError, Reading, Segment, Snippet};
+use ramus_model::{EntryId, time};
+use serde_json::{Map, Value};
 
+use super::list;
 use crate::cli::how_many;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, quantity, short_id, style};
+use crate::render::{Answer as _, Text, quantity, short_id, style};
 
 const EXAMPLES: &str = "\
 Searches what people, models and tools said, thinking, tool calls and their output, summaries, labels and titles, in all \
@@ -72,10 +75,16 @@ impl Search {
         if let Some(cwd) = &self.cwd {
             request.directory = WhichDirectory::One(invocation.directory(cwd)?);
         }
-        let session = self.session.as_ref().map(|session| invocation.session_name(session)).transpose()?;
+        let remote = invocation.remote();
+        let session = match (&self.session, &remote) {
+            (Some(session), Some(remote)) => Some(remote.id(session)?),
+            (Some(session), None) => Some(invocation.session_name(session)?),
+            (None, _) => None,
+        };
         let mut shown: Option<Hits> = None;
         loop {
             let hits = match &session {
+                _ if remote.is_some() => self.ask(invocation, session.as_deref())?,
                 Some(session) => invocation.engine.search_session(session, &invocation.cwd, &request)?,
                 None => invocation.engine.search(&request)?,
             };
@@ -89,6 +98,15 @@ impl Search {
             invocation.screen.flush()?;
             pause();
         }
+    }
+
+    /// Asks a server.
+    fn ask(&self, invocation: &Invocation<'_>, session: Option<&str>) -> anyhow::Result<Hits> {
+        let Some(remote) = invocation.remote() else { return Ok(Hits::default()) };
+        let cwd = self.cwd.as_ref().map(|cwd| invocation.directory(cwd)).transpose()?;
+        let request = remote.get(&["search"]).query("q", self.query.join(" ")).maybe("session", session);
+        let request = request.maybe("cwd", cwd).query("limit", self.limit.to_string()).flag("prefix", self.prefix);
+        Ok(hits(&remote.answer(request)?))
     }
 
     fn query(&self) -> anyhow::Result<Query> {
@@ -124,8 +142,11 @@ impl Search {
     fn tell(&self, invocation: &mut Invocation<'_>, hits: &Hits, before: Option<&Hits>) -> anyhow::Result<()> {
         let mut text = Text::new();
         let width = invocation.screen.width();
-        let ids = invocation.engine.session_ids()?;
-        let names: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
+        let ids: Vec<String> = match invocation.remote() {
+            Some(remote) => list::ids(&remote)?,
+            None => invocation.engine.session_ids()?.iter().map(ToString::to_string).collect(),
+        };
+        let names: Vec<&str> = ids.iter().map(String::as_str).collect();
         let unique: HashMap<&str, usize> = names.iter().copied().zip(short_id::unique_lengths(&names)).collect();
         let is_new = |hit: &&Hit| !before.is_some_and(|before| before.hits.iter().any(|old| is_same_hit(old, hit)));
         for hit in hits.hits.iter().filter(is_new) {
@@ -153,6 +174,39 @@ impl Search {
             }
         };
         if self.prefix { wide } else { format!("{wide}; fewer words, or word* for its start, find more") }
+    }
+}
+
+/// Reads what a server found.
+fn hits(answer: &Map<String, Value>) -> Hits {
+    let segment = |one: &Value| Segment { text: one.word("text").to_owned(), is_match: one.says("match") };
+    let hit = |one: &Value| Hit {
+        session: one.word("session").to_owned(),
+        entry: one.maybe("entry").map(EntryId::new),
+        role: one.word("role").to_owned(),
+        snippet: Snippet { segments: one.items("segments").iter().map(segment).collect() },
+        timestamp: one.word("timestamp").to_owned(),
+        millis: time::parse(one.word("timestamp")),
+        title: one.word("title").to_owned(),
+        cwd: one.word("cwd").to_owned(),
+        score: one.get("score").and_then(Value::as_f64).unwrap_or_default(),
+        tools: one.words("tools").into_iter().map(str::to_owned).collect(),
+        model: one.maybe("model").map(str::to_owned),
+        error: one.says("error"),
+    };
+    let unreadable = |one: &Value| (one.word("session").to_owned(), one.word("reason").to_owned());
+    let index = answer.get("index").filter(|index| !index.is_null());
+    Hits {
+        hits: answer.items("hits").iter().map(hit).collect(),
+        total: answer.count("total"),
+        is_counted: answer.says("total_is_exact"),
+        damaged: answer.words("damaged").into_iter().map(str::to_owned).collect(),
+        unreadable: answer.items("unreadable").iter().map(unreadable).collect(),
+        index: index.map(|index| IndexState {
+            ready: index.says("ready"),
+            indexed: index.count("indexed"),
+            sessions: index.count("sessions"),
+        }),
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Args;
 use ramus_model::time;
-use ramus_server::{Address, Config, Home, Line, Listen, Log, ServeError, Server};
+use ramus_server::{Address, Config, Home, Line, Listen, Log, ServeError, Server, Tls, TlsError};
 use serde_json::json;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -40,6 +40,8 @@ Examples:
   ramus serve
   ramus serve --port 0 --json
   ramus serve --socket /run/user/1000/ramus.sock
+  ramus serve --host 0.0.0.0 --expose --tls-cert cert.pem --tls-key key.pem --allow-host build.example
+  ramus --server http://127.0.0.1:7347 list --all
   curl -H \"Authorization: Bearer $RAMUS_TOKEN\" http://127.0.0.1:7347/api/v1/sessions";
 
 /// Answer over HTTP
@@ -55,15 +57,18 @@ pub(crate) struct Serve {
     /// Listen to a socket in the file system instead
     #[arg(long, value_name = "PATH", conflicts_with_all = ["port", "host", "expose"])]
     socket: Option<PathBuf>,
-    /// Listen also where other machines can reach it; nothing is encrypted
+    /// Listen also where other machines can reach it; nothing is encrypted without --tls-cert
     #[arg(long)]
     expose: bool,
     /// Answer under this name too; may be given several times
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// Read the token from this file
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
+    /// Encrypt, with this certificate and those behind it in the file (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with = "socket")]
+    tls_cert: Option<PathBuf>,
+    /// The key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// Print the login URL, also when the token is not new
     #[arg(long)]
     login: bool,
@@ -77,8 +82,9 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let config = self.config(workspaces(invocation)?)?;
         let owner = invocation.home.settings().get("owner")?.0.to_owned();
-        let keys = Keys::find(&invocation.home, self.token_file.as_deref(), owner)?;
+        let keys = Keys::find(&invocation.home, invocation.token_file.as_deref(), owner)?;
         let home = Home {
             durability: invocation.home.durability()?,
             prices: invocation.prices()?,
@@ -88,7 +94,6 @@ impl Serve {
             log: Log::new(write_log),
             engine: invocation.engine.clone(),
         };
-        let config = self.config(workspaces(invocation)?);
         files::allow(config.limits.connections);
         let runtime =
             Builder::new_multi_thread().enable_all().build().context("cannot start what the server runs on")?;
@@ -113,19 +118,32 @@ impl Serve {
         Ok(Exit::Done)
     }
 
-    fn config(&self, workspaces: PathBuf) -> Config {
+    fn config(&self, workspaces: PathBuf) -> anyhow::Result<Config> {
         let listen = match &self.socket {
             Some(path) => Listen::Unix(path.clone()),
             None => Listen::Tcp(SocketAddr::new(self.host, self.port)),
         };
-        Config {
+        Ok(Config {
+            tls: self.tls()?,
             listen,
             hosts: self.allow_host.clone(),
             exposed: self.expose,
             log_requests: self.log_requests,
             workspaces: Some(workspaces),
             ..Config::default()
-        }
+        })
+    }
+
+    /// Reads what connections are encrypted with.
+    fn tls(&self) -> anyhow::Result<Option<Tls>> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
+        let read = |path: &PathBuf| std::fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+        let unusable = |error: TlsError| {
+            let file = if matches!(error, TlsError::Key(_)) { key } else { certificate };
+            Refusal::usage(format!("{}: {error}", file.display()))
+                .hint("both are PEM files: -----BEGIN CERTIFICATE-----, and -----BEGIN PRIVATE KEY-----")
+        };
+        Ok(Some(Tls::from_pem(&read(certificate)?, &read(key)?).map_err(unusable)?))
     }
 
     /// Says that the server is ready, and how to come in when that is new.
@@ -133,7 +151,9 @@ impl Serve {
         let screen = &mut invocation.screen;
         let is_new = matches!(keys.origin(), Origin::New(_));
         let login = match address {
-            Address::Tcp(_) if is_new || self.login => Some(format!("{address}/login#token={}", keys.token().reveal())),
+            Address::Tcp(_) | Address::Tls(_) if is_new || self.login => {
+                Some(format!("{address}/login#token={}", keys.token().reveal()))
+            }
             _ => None,
         };
         if screen.wants_json() {
@@ -181,7 +201,7 @@ fn refused(error: ServeError) -> anyhow::Error {
     match error {
         ServeError::Exposed(_) => Refusal::usage(error.to_string())
             .hint(
-                "--expose allows it; whoever sees the traffic sees the token, so put something that encrypts in front",
+                "--expose allows it; whoever sees the traffic sees the token, so encrypt it with --tls-cert and --tls-key",
             )
             .into(),
         error @ ServeError::Listen { .. } => anyhow::Error::new(error),

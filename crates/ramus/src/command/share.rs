@@ -4,15 +4,18 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
+use ramus_client::Method;
 use ramus_engine::{Include, ShareOptions, SharePreview};
 use ramus_model::time;
 use ramus_wire::share as shape;
+use serde_json::{Value, json};
 
 use crate::failure::{Exit, Refusal};
 use crate::file::{self, Access};
 use crate::invocation::Invocation;
 use crate::redaction;
-use crate::render::{Text, quantity, style};
+use crate::remote::Remote;
+use crate::render::{Answer as _, Text, quantity, style};
 
 /// Where `ramus serve` listens when nobody says.
 const SERVER: &str = "http://127.0.0.1:7347";
@@ -76,6 +79,9 @@ impl Share {
         let include = self.include()?;
         let lifetime = lifetime(&self.expires)?;
         let argument = self.session.as_deref().unwrap_or_default();
+        if let Some(remote) = invocation.remote() {
+            return self.ask(invocation, &remote, argument, lifetime);
+        }
         let (mut session, entry) = invocation.session_and_entry(argument)?;
         let options = ShareOptions { entry, include, lifetime };
         let preview = invocation.engine.preview_share(
@@ -113,6 +119,56 @@ impl Share {
         Ok(Exit::Done)
     }
 
+    /// Has a server share it.
+    fn ask(
+        &self,
+        invocation: &mut Invocation<'_>,
+        remote: &Remote,
+        argument: &str,
+        lifetime: Option<i64>,
+    ) -> anyhow::Result<Exit> {
+        if self.html.is_some() {
+            let refusal = Refusal::usage("--html writes the page of a session that is here");
+            return Err(refusal.hint("open the address that is printed, or `ramus export --to html --redact`").into());
+        }
+        let (id, entry) = remote.target(argument)?;
+        let seconds = lifetime.map(|millis| millis / 1000);
+        let share = |dry_run: bool| {
+            let what = json!({"entry": entry, "include": self.include, "expires_in": seconds, "dry_run": dry_run});
+            remote.act(&id, "share", &what)
+        };
+        let preview = share(true)?;
+        if self.dry_run && invocation.screen.wants_json() {
+            invocation.screen.json(preview)?;
+            return Ok(Exit::Done);
+        }
+        let mut told = Text::new();
+        let findings = preview.items("redacted");
+        tell_summary(&mut told, preview.items("entries").len(), remote.describe(&id)?.word("title"), findings);
+        if self.dry_run {
+            invocation.screen.text(&told)?;
+            return Ok(Exit::Done);
+        }
+        let mut question = told.clone();
+        question.plain("Share it?");
+        if !self.yes && invocation.screen.ask(&mut question)? == Some(false) {
+            return Err(Refusal::invalid("nothing was shared").into());
+        }
+        let answer = share(false)?;
+        if invocation.screen.wants_json() {
+            invocation.screen.json(answer)?;
+            return Ok(Exit::Done);
+        }
+        let made = answer.get("share").cloned().unwrap_or_default();
+        let mut text = Text::new();
+        invocation.screen.text(text.plain(made.word("url")).end())?;
+        if let Some(expires) = made.maybe("expires") {
+            told.styled(style::DIM, &format!("it can be seen until {expires}")).end();
+        }
+        invocation.screen.note(&told)?;
+        Ok(Exit::Done)
+    }
+
     fn include(&self) -> anyhow::Result<Include> {
         let known = ["messages", "diffs", "tools", "thinking"];
         if let Some(wrong) = self.include.iter().find(|name| !known.contains(&name.as_str())) {
@@ -133,14 +189,25 @@ impl Share {
 
 impl Unshare {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        let ended = invocation.engine.unshare(&mut session, self.id.as_deref())?;
-        invocation.finish(&mut session)?;
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let id = remote.id(&self.session)?;
+                let request = remote.client().ask(Method::DELETE, &["sessions", &id, "share"]);
+                remote.answer(request.maybe("share", self.id.as_ref()))?
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                let ended = invocation.engine.unshare(&mut session, self.id.as_deref())?;
+                invocation.finish(&mut session)?;
+                shape::ended(&ended)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(shape::ended(&ended))?;
+            invocation.screen.json(answer)?;
         } else {
             let mut text = Text::new();
-            let count = quantity::count(ended.len(), "share was taken back", "shares were taken back");
+            let ended = answer.items("unshared").len();
+            let count = quantity::count(ended, "share was taken back", "shares were taken back");
             invocation.screen.note(text.plain(&count).end())?;
         }
         Ok(Exit::Done)
@@ -174,13 +241,20 @@ fn confirm(invocation: &mut Invocation<'_>, preview: &SharePreview) -> anyhow::R
 }
 
 fn summary(preview: &SharePreview, text: &mut Text) {
-    let entries = quantity::count(preview.transcript.entries.len(), "entry", "entries");
-    text.plain(&format!("{entries} of ")).styled(style::BOLD, &preview.transcript.title).end();
-    for finding in &preview.findings {
-        let places = quantity::count(finding.count, "time", "times");
-        let number = if finding.number > 1 { format!(" {}", finding.number) } else { String::new() };
-        text.plain("  taken out: ").styled(style::BOLD, &format!("{}{number}", finding.kind));
-        text.styled(style::DIM, &format!("  {places}, first in {}", finding.places.first().map_or("", String::as_str)));
+    let findings = shape::findings(preview);
+    tell_summary(text, preview.transcript.entries.len(), &preview.transcript.title, &findings);
+}
+
+fn tell_summary(text: &mut Text, entries: usize, title: &str, findings: &[Value]) {
+    let entries = quantity::count(entries, "entry", "entries");
+    text.plain(&format!("{entries} of ")).styled(style::BOLD, title).end();
+    for finding in findings {
+        let places = quantity::count(finding.count("count"), "time", "times");
+        let number =
+            if finding.number("number") > 1 { format!(" {}", finding.number("number")) } else { String::new() };
+        text.plain("  taken out: ").styled(style::BOLD, &format!("{}{number}", finding.word("kind")));
+        let first = finding.words("where").first().copied().unwrap_or_default();
+        text.styled(style::DIM, &format!("  {places}, first in {first}"));
         text.end();
     }
 }
@@ -197,20 +271,25 @@ fn show_preview(invocation: &mut Invocation<'_>, preview: &SharePreview) -> anyh
 }
 
 fn list(invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-    let shares = invocation.engine.list_shares()?;
+    let answer = match invocation.remote() {
+        Some(remote) => remote.answer(remote.get(&["shares"]))?,
+        None => shape::list(&invocation.engine.list_shares()?),
+    };
     if invocation.screen.wants_json() {
-        invocation.screen.json(shape::list(&shares))?;
+        invocation.screen.json(answer)?;
         return Ok(Exit::Done);
     }
+    let shares = answer.items("shares");
     let mut text = Text::new();
-    for share in &shares {
-        text.styled(style::ID, share.id.get(..8).unwrap_or(&share.id)).spaces(2).styled(style::ID, &share.session);
-        let state = match (&share.revoked, share.expires) {
+    for share in shares {
+        let id = share.word("id");
+        text.styled(style::ID, id.get(..8).unwrap_or(id)).spaces(2).styled(style::ID, share.word("session"));
+        let state = match (share.maybe("revoked"), share.maybe("expires")) {
             (Some(when), _) => format!("taken back {when}"),
-            (None, Some(end)) => format!("until {}", time::format(end)),
+            (None, Some(end)) => format!("until {end}"),
             (None, None) => "until it is taken back".to_owned(),
         };
-        text.spaces(2).plain(&share.include.join(",")).spaces(2).styled(style::DIM, &state).end();
+        text.spaces(2).plain(&share.words("include").join(",")).spaces(2).styled(style::DIM, &state).end();
     }
     if shares.is_empty() {
         text.styled(style::DIM, "nothing is shared").end();

@@ -93,8 +93,11 @@ impl Show {
         info: &SessionInfo,
         selection: &Selection,
     ) -> anyhow::Result<usize> {
-        let shares = invocation.engine.open_shares()?;
-        let object = json::whole(session, info, &invocation.prices()?, &shares);
+        let object = match invocation.remote() {
+            // Where it is and what is shared of it is for the server to say.
+            Some(remote) => remote.describe(session.id().as_str())?,
+            None => json::whole(session, info, &invocation.prices()?, &invocation.engine.open_shares()?),
+        };
         let head = json::members(json!({"session": object, "next_cursor": selection.next_cursor}));
         let mut list = invocation.screen.json_list(head, "messages")?;
         let mut unreadable = 0;

@@ -1,13 +1,12 @@
 //! `snapshot`, `snapshots`: keeps the files of a session's directory, and lists what is kept.
 
 use clap::Args;
-use ramus_engine::SnapshotEntry;
-use ramus_snapshot::Uncovered;
 use ramus_wire::files as shape;
+use serde_json::{Map, Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, quantity, style};
+use crate::render::{Answer as _, Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 A snapshot holds every file of the session's directory that ignore files do not leave out; what it does not cover (files \
@@ -32,16 +31,22 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let mut session = invocation.session(&self.session)?;
-        let taken = invocation.engine.snapshot(&mut session, self.label.as_deref())?;
-        invocation.finish(&mut session)?;
+        let answer = match invocation.remote() {
+            Some(remote) => remote.act(&remote.id(&self.session)?, "snapshots", &json!({"label": self.label}))?,
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                let taken = invocation.engine.snapshot(&mut session, self.label.as_deref())?;
+                invocation.finish(&mut session)?;
+                shape::taken(&taken)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(shape::taken(&taken))?;
+            invocation.screen.json(answer)?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
-        line(&mut text, &taken.snapshot);
-        tell_left_out(&mut text, &taken.uncovered, &taken.unheeded);
+        answer.get("snapshot").iter().for_each(|one| line(&mut text, one));
+        tell_left_out(&mut text, &answer);
         invocation.screen.text(&text)?;
         Ok(Exit::Done)
     }
@@ -60,15 +65,13 @@ pub(crate) struct Snapshots {
 
 impl Snapshots {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let session = invocation.session(&self.session)?;
-        let mut all = invocation.engine.snapshots(&session)?;
-        all.retain(|one| one.is_on_path || !self.lineage);
+        let answer = self.answer(invocation)?;
         if invocation.screen.wants_json() {
-            let current = session.info()?.latest_snapshot;
-            invocation.screen.json(shape::listed(&all, current.as_deref()))?;
+            invocation.screen.json(answer)?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
+        let all = answer.items("snapshots");
         all.iter().for_each(|one| line(&mut text, one));
         if all.is_empty() {
             text.plain("there are no snapshots").end();
@@ -76,20 +79,32 @@ impl Snapshots {
         invocation.screen.text(&text)?;
         Ok(Exit::Done)
     }
+
+    fn answer(&self, invocation: &Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
+        if let Some(remote) = invocation.remote() {
+            let id = remote.id(&self.session)?;
+            return remote.answer(remote.get(&["sessions", &id, "snapshots"]).flag("lineage", self.lineage));
+        }
+        let session = invocation.session(&self.session)?;
+        let mut all = invocation.engine.snapshots(&session)?;
+        all.retain(|one| one.is_on_path || !self.lineage);
+        Ok(shape::listed(&all, session.info()?.latest_snapshot.as_deref()))
+    }
 }
 
 /// Says what snapshots do not cover, and which ignore files they did not heed.
-pub(super) fn tell_left_out(text: &mut Text, uncovered: &[Uncovered], unheeded: &[Uncovered]) {
-    for (what, some) in [("not covered: ", uncovered), ("not heeded: ", unheeded)] {
-        for one in some {
-            text.plain(what).plain(&clean::one_line(&one.path.to_string_lossy())).plain(": ").plain(one.reason).end();
+pub(super) fn tell_left_out(text: &mut Text, answer: &Map<String, Value>) {
+    for (what, name) in [("not covered: ", "not_covered"), ("not heeded: ", "not_heeded")] {
+        for one in answer.items(name) {
+            text.plain(what).plain(&clean::one_line(one.word("path"))).plain(": ").plain(one.word("reason")).end();
         }
     }
 }
 
-fn line(text: &mut Text, snapshot: &SnapshotEntry) {
-    let files = quantity::count(usize::try_from(snapshot.files).unwrap_or(usize::MAX), "file", "files");
-    text.styled(style::ID, &snapshot.id()).plain("  ").plain(&clean::one_line(&snapshot.label));
-    let left_out = if snapshot.uncovered > 0 { format!(", {} not covered", snapshot.uncovered) } else { String::new() };
-    text.styled(style::DIM, &format!("  {files}{left_out}, {}", snapshot.created)).end();
+fn line(text: &mut Text, snapshot: &Value) {
+    let files = quantity::count(snapshot.count("files"), "file", "files");
+    text.styled(style::ID, snapshot.word("id")).plain("  ").plain(&clean::one_line(snapshot.word("label")));
+    let uncovered = snapshot.number("not_covered");
+    let left_out = if uncovered > 0 { format!(", {uncovered} not covered") } else { String::new() };
+    text.styled(style::DIM, &format!("  {files}{left_out}, {}", snapshot.word("created"))).end();
 }

@@ -41,11 +41,21 @@ impl Unstar {
 }
 
 fn set_starred(invocation: &mut Invocation<'_>, session: &str, starred: bool) -> anyhow::Result<Exit> {
-    let mut session = invocation.session(session)?;
-    invocation.engine.set_starred(&mut session, starred)?;
-    invocation.finish(&mut session)?;
+    let id = match invocation.remote() {
+        Some(remote) => {
+            let id = remote.id(session)?;
+            remote.change(&id, &json!({"starred": starred}))?;
+            id
+        }
+        None => {
+            let mut session = invocation.session(session)?;
+            invocation.engine.set_starred(&mut session, starred)?;
+            invocation.finish(&mut session)?;
+            session.id().to_string()
+        }
+    };
     if invocation.screen.wants_json() {
-        let answer = json!({"session": session.id().as_str(), "starred": session.starred()});
+        let answer = json!({"session": id, "starred": starred});
         invocation.screen.json(json::members(answer))?;
     } else {
         let mut text = Text::new();

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use ramus_engine::settings::{Resolved, resolve_model, resolve_provider};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, json, style};
+use crate::render::{Answer as _, Text, json, style};
 
 const EXAMPLES: &str = "\
 The model is the one the call names, else the last one on the path, else the setting `default_model`. Going back to an \
@@ -37,24 +37,16 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let turn = invocation.turn(&self.target)?;
-        let state = &turn.context().state;
-        let settings = invocation.home.settings();
-        let model = resolve_model(self.model.as_deref(), state, &self.role, settings);
-        let provider = resolve_provider(self.provider.as_deref(), model.as_ref(), settings);
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let (id, entry) = remote.target(&self.target)?;
+                let request = remote.get(&["sessions", &id, "state"]).maybe("entry", entry).query("role", &self.role);
+                remote.answer(request.maybe("model", self.model.as_ref()).maybe("provider", self.provider.as_ref()))?
+            }
+            None => self.answer(invocation)?,
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({
-                "session": turn.id().as_str(),
-                "leaf": turn.leaf().map(|leaf| leaf.to_string()),
-                "role": self.role,
-                "model": resolved_json(model.as_ref()),
-                "provider": resolved_json(provider.as_ref()),
-                "models": state.models,
-                "thinking_level": state.thinking_level,
-                "mode": state.mode,
-                "mode_data": state.mode_data,
-                "rules": state.rules,
-            })))?;
+            invocation.screen.json(answer)?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
@@ -65,20 +57,42 @@ impl State {
             }
             text.end();
         };
-        for (name, resolved) in [("model", &model), ("provider", &provider)] {
-            match resolved {
-                Some(resolved) => row(name, &resolved.value, &resolved.source.to_string()),
+        for name in ["model", "provider"] {
+            match answer.get(name).filter(|resolved| !resolved.is_null()) {
+                Some(resolved) => row(name, resolved.word("value"), resolved.word("source")),
                 None => row(name, "none", ""),
             }
         }
-        for (role, model) in state.models.iter().filter(|(role, _)| **role != self.role) {
-            row("", &format!("{role}: {model}"), "path");
+        let models = answer.get("models").and_then(Value::as_object).into_iter().flatten();
+        for (role, model) in models.filter(|(role, _)| **role != self.role) {
+            row("", &format!("{role}: {}", model.as_str().unwrap_or_default()), "path");
         }
-        row("thinking", &state.thinking_level, "");
-        row("mode", &state.mode, "");
-        row("rules", if state.rules.is_empty() { "none".to_owned() } else { state.rules.join(", ") }.as_str(), "");
+        row("thinking", answer.word("thinking_level"), "");
+        row("mode", answer.word("mode"), "");
+        let rules = answer.words("rules");
+        row("rules", if rules.is_empty() { "none".to_owned() } else { rules.join(", ") }.as_str(), "");
         invocation.screen.text(&text)?;
         Ok(Exit::Done)
+    }
+
+    fn answer(&self, invocation: &Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
+        let turn = invocation.turn(&self.target)?;
+        let state = &turn.context().state;
+        let settings = invocation.home.settings();
+        let model = resolve_model(self.model.as_deref(), state, &self.role, settings);
+        let provider = resolve_provider(self.provider.as_deref(), model.as_ref(), settings);
+        Ok(json::members(json!({
+            "session": turn.id().as_str(),
+            "leaf": turn.leaf().map(|leaf| leaf.to_string()),
+            "role": self.role,
+            "model": resolved_json(model.as_ref()),
+            "provider": resolved_json(provider.as_ref()),
+            "models": state.models,
+            "thinking_level": state.thinking_level,
+            "mode": state.mode,
+            "mode_data": state.mode_data,
+            "rules": state.rules,
+        })))
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, json};
+use crate::render::{Answer as _, Text, json};
 
 const EXAMPLES: &str = "\
 A tag is any text on one line, of at most 100 bytes. Without an action, the tags are listed; `set` without tags removes all.
@@ -46,14 +46,32 @@ enum Action {
 impl Tag {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let change = self.change()?;
-        let mut session = invocation.session(&self.session)?;
-        if let Some(change) = &change {
-            invocation.engine.change_tags(&mut session, change)?;
-            invocation.finish(&mut session)?;
-        }
-        let tags = session.tags();
+        let (id, tags) = match invocation.remote() {
+            Some(remote) => {
+                let id = remote.id(&self.session)?;
+                let changes = match &change {
+                    None => None,
+                    Some(TagChange::Add(tags)) => Some(json!({"add_tags": tags})),
+                    Some(TagChange::Remove(tags)) => Some(json!({"remove_tags": tags})),
+                    Some(TagChange::Set(tags)) => Some(json!({"tags": tags})),
+                };
+                if let Some(changes) = &changes {
+                    remote.change(&id, changes)?;
+                }
+                let tags = remote.describe(&id)?.words("tags").into_iter().map(str::to_owned).collect();
+                (id, tags)
+            }
+            None => {
+                let mut session = invocation.session(&self.session)?;
+                if let Some(change) = &change {
+                    invocation.engine.change_tags(&mut session, change)?;
+                    invocation.finish(&mut session)?;
+                }
+                (session.id().to_string(), session.tags())
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({"session": session.id().as_str(), "tags": tags})))?;
+            invocation.screen.json(json::members(json!({"session": id, "tags": tags})))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();

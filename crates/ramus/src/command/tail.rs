@@ -5,9 +5,12 @@ use std::time::Duration;
 use clap::Args;
 use ramus_engine::Followed;
 use ramus_model::{Depth, Log};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
+use crate::remote::Remote;
 use crate::render::{Text, glyphs, preview::Preview, style};
 
 const EXAMPLES: &str = "\
@@ -37,6 +40,9 @@ pub(crate) struct Tail {
 
 impl Tail {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let (Some(remote), true) = (invocation.remote(), self.follow) {
+            return self.watch(invocation, &remote);
+        }
         let session = invocation.session(&self.session)?;
         let mut follower = invocation.engine.follow(&session, self.lines)?;
         drop(session);
@@ -57,6 +63,58 @@ impl Tail {
             pause();
         }
     }
+}
+
+impl Tail {
+    /// Follows a session of a server: its events say when there is more to read.
+    fn watch(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
+        let session = invocation.session(&self.session)?;
+        let (id, mut position) = (session.id().to_string(), session.log().len() as u64);
+        if let Followed::Lines(lines) = invocation.engine.follow(&session, self.lines)?.next_lines()? {
+            lines.iter().try_for_each(|line| print(invocation, line))?;
+        }
+        drop(session);
+        let mut events = remote.client().session(&id).events(Some(position.to_string()));
+        loop {
+            invocation.screen.flush()?;
+            let event = match remote.wait(events.next()) {
+                Err(error) if is_gone(&error) => return Err(Refusal::not_found("the session was deleted").into()),
+                event => event?,
+            };
+            match event.name.as_str() {
+                "session.deleted" => return Err(Refusal::not_found("the session was deleted").into()),
+                "reset" => {
+                    invocation.screen.warn("the log was replaced or cut; starting over")?;
+                    position = 0;
+                }
+                "entry.appended" => {}
+                _ => continue,
+            }
+            let page = remote.get(&["sessions", &id, "entries"]).query("cursor", position.to_string());
+            // As bytes: lines are printed as they are stored.
+            let page: Page = serde_json::from_slice(&remote.wait(page.query("limit", "1000").bytes())?)?;
+            for entry in page.entries {
+                print(invocation, entry.entry.get().as_bytes())?;
+                position = entry.seq;
+            }
+        }
+    }
+}
+
+/// Entries as a server hands them out: each as it is stored.
+#[derive(Deserialize)]
+struct Page {
+    entries: Vec<Stored>,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    seq: u64,
+    entry: Box<RawValue>,
+}
+
+fn is_gone(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<ramus_client::Error>().is_some_and(|error| error.status() == Some(404))
 }
 
 fn print(invocation: &mut Invocation<'_>, line: &[u8]) -> anyhow::Result<()> {

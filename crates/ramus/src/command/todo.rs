@@ -4,11 +4,14 @@ use std::io::Read as _;
 
 use clap::{Args, Subcommand};
 use ramus_engine::TodoChange;
+use ramus_model::SessionId;
 use ramus_model::todo::{Status, Task, waits_for};
+use serde_json::{Value, json};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, style};
+use crate::remote::Remote;
+use crate::render::{Answer as _, Text, clean, style};
 
 const EXAMPLES: &str = "\
 The list belongs to the path: a branch has its own, and going back brings the old one back. Models keep it too, with the \
@@ -94,26 +97,73 @@ enum Action {
 impl Todo {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
         let change = self.action.as_ref().map(change).transpose()?.flatten();
+        let (id, tasks) = match invocation.remote() {
+            Some(remote) => self.ask(&remote, change.as_ref())?,
+            None => self.answer(invocation, change.as_ref())?,
+        };
+        if invocation.screen.wants_json() {
+            invocation.screen.json(ramus_wire::todo::list(&id, &tasks))?;
+        } else {
+            invocation.screen.text(&to_text(&tasks))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Todo {
+    fn answer(
+        &self,
+        invocation: &mut Invocation<'_>,
+        change: Option<&TodoChange>,
+    ) -> anyhow::Result<(SessionId, Vec<Task>)> {
         let (mut session, entry) = invocation.session_and_entry(&self.session)?;
-        let tasks = match &change {
+        let tasks = match change {
             None => session.todos(entry.or(session.log().leaf()))?,
-            Some(_) if entry.is_some() => {
-                let message = "a list is changed where the session goes on; an old one can only be shown";
-                return Err(Refusal::usage(message).into());
-            }
+            Some(_) if entry.is_some() => return Err(old_list().into()),
             Some(change) => {
                 let tasks = invocation.engine.change_todos(&mut session, change)?;
                 invocation.finish(&mut session)?;
                 tasks
             }
         };
-        if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::todo::list(session.id(), &tasks))?;
-        } else {
-            invocation.screen.text(&to_text(&tasks))?;
-        }
-        Ok(Exit::Done)
+        Ok((session.id().clone(), tasks))
     }
+
+    /// Asks a server.
+    fn ask(&self, remote: &Remote, change: Option<&TodoChange>) -> anyhow::Result<(SessionId, Vec<Task>)> {
+        let (id, entry) = remote.target(&self.session)?;
+        let answer = match change {
+            None => remote.answer(remote.get(&["sessions", &id, "todos"]).maybe("entry", entry))?,
+            Some(_) if entry.is_some() => return Err(old_list().into()),
+            Some(change) => remote.act(&id, "todos", &spelled(change))?,
+        };
+        let task = |told: &Value| {
+            // What it waits for follows from the others.
+            let mut members = ramus_wire::members(told.clone());
+            members.shift_remove("waits_for");
+            serde_json::from_value(members.into())
+        };
+        let tasks = answer.items("todos").iter().map(task).collect::<Result<_, _>>();
+        let wrong = |error| Refusal::unavailable(format!("the server's list is not understood: {error}"));
+        Ok((SessionId::from(id.as_str()), tasks.map_err(wrong)?))
+    }
+}
+
+/// A change as a server is told.
+fn spelled(change: &TodoChange) -> Value {
+    match change {
+        TodoChange::Set(tasks) => json!({"set": tasks}),
+        TodoChange::Add(task) => json!({"add": task}),
+        TodoChange::Remove(tasks) => json!({"remove": tasks}),
+        TodoChange::Mark(tasks, Status::InProgress) => json!({"start": tasks}),
+        TodoChange::Mark(tasks, Status::Completed) => json!({"done": tasks}),
+        TodoChange::Mark(tasks, Status::Pending) => json!({"reopen": tasks}),
+        TodoChange::Mark(tasks, Status::Cancelled) => json!({"cancel": tasks}),
+    }
+}
+
+fn old_list() -> Refusal {
+    Refusal::usage("a list is changed where the session goes on; an old one can only be shown")
 }
 
 /// What is to be changed; none when the list is only shown.

@@ -2,13 +2,14 @@
 
 use clap::Args;
 use ramus_engine::{RestoreOptions, Session, TakenBack};
-use ramus_model::EntryId;
 use ramus_wire::operation as shape;
+use serde_json::{Map, Value, json};
 
 use super::restore::{self, Carried};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean};
+use crate::remote::Remote;
+use crate::render::{Answer as _, Text, clean};
 
 const EXAMPLES: &str = "\
 Whatever was done last to a session is taken back: a turn with the files it changed, a message, a label, a title, tags, \
@@ -53,10 +54,19 @@ impl How {
     fn options(&self) -> RestoreOptions {
         RestoreOptions { dry_run: self.dry_run, force: self.force, ..RestoreOptions::default() }
     }
+
+    fn ask(&self, remote: &Remote, route: &str) -> anyhow::Result<Map<String, Value>> {
+        let how = json!({"dry_run": self.dry_run, "force": self.force});
+        remote.act(&remote.id(&self.session)?, route, &how)
+    }
 }
 
 impl Undo {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let Some(remote) = invocation.remote() {
+            let answer = self.how.ask(&remote, "undo")?;
+            return tell(invocation, answer, &self.how, "undone");
+        }
         let mut session = invocation.session(&self.how.session)?;
         let taken = invocation.engine.undo(&mut session, &self.how.options())?;
         print(invocation, &mut session, &taken, &self.how, "undone")
@@ -65,6 +75,10 @@ impl Undo {
 
 impl Redo {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let Some(remote) = invocation.remote() {
+            let answer = self.how.ask(&remote, "redo")?;
+            return tell(invocation, answer, &self.how, "redone");
+        }
         let mut session = invocation.session(&self.how.session)?;
         let taken = invocation.engine.redo(&mut session, &self.how.options())?;
         print(invocation, &mut session, &taken, &self.how, "redone")
@@ -79,16 +93,21 @@ fn print(
     word: &str,
 ) -> anyhow::Result<Exit> {
     invocation.finish(session)?;
-    let carried = Carried { report: &taken.files, force: how.force };
+    tell(invocation, shape::taken_back(session, taken)?, how, word)
+}
+
+fn tell(invocation: &mut Invocation<'_>, answer: Map<String, Value>, how: &How, word: &str) -> anyhow::Result<Exit> {
+    let exit = restore::exit(&answer);
     if invocation.screen.wants_json() {
-        invocation.screen.json(shape::taken_back(session, taken)?)?;
-    } else {
-        let mut text = if taken.files.plan.steps.is_empty() { Text::new() } else { carried.to_text() };
-        let would = if taken.is_done { "" } else { "would be " };
-        let name = shape::name_of(session, taken)?;
-        let at = taken.leaf.as_ref().map(EntryId::as_str).map_or_else(|| "the beginning".to_owned(), clean::one_line);
-        text.plain(&format!("{would}{word}: {}; the conversation is at {at}", clean::one_line(&name))).end();
-        invocation.screen.text(&text)?;
+        invocation.screen.json(answer)?;
+        return Ok(exit);
     }
-    Ok(restore::exit(&taken.files))
+    let carried = Carried { answer: &answer, force: how.force };
+    let mut text = if answer.items("plan").is_empty() { Text::new() } else { carried.to_text() };
+    let would = if answer.says("applied") { "" } else { "would be " };
+    let name = answer.get("operation").map(|operation| operation.word("op")).unwrap_or_default();
+    let at = answer.maybe("leaf").map_or_else(|| "the beginning".to_owned(), clean::one_line);
+    text.plain(&format!("{would}{word}: {}; the conversation is at {at}", clean::one_line(name))).end();
+    invocation.screen.text(&text)?;
+    Ok(exit)
 }

@@ -8,7 +8,8 @@ use ramus_model::time::{Day, Zone};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::usage as table;
+use crate::remote::Remote;
+use crate::render::{Answer as _, usage as table};
 
 const EXAMPLES: &str = "\
 What an answer cost is what its log reports, else what the price table says about its model, else unknown: `?`, never 0. \
@@ -57,6 +58,9 @@ enum By {
 
 impl Usage {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let Some(remote) = invocation.remote() {
+            return self.ask(invocation, &remote);
+        }
         let zone = Zone::from(jiff::tz::TimeZone::system());
         let day = |text: &Option<String>| text.as_deref().map(|text| read_day(&zone, text)).transpose();
         let prices = invocation.home.prices()?;
@@ -83,10 +87,36 @@ impl Usage {
         if invocation.screen.wants_json() {
             invocation.screen.json(ramus_wire::usage::report(&report, &prices))?;
         } else {
-            let text = table::report(&report, query.by, &prices, invocation.screen.width());
+            let answer = ramus_wire::usage::report(&report, &prices);
+            let text = table::report(&answer, query.by, invocation.screen.width());
             invocation.screen.text(&text)?;
         }
         Ok(if report.unreadable.is_empty() { Exit::Done } else { Exit::Partial })
+    }
+
+    /// Asks a server, whose days are those of UTC.
+    fn ask(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
+        let (name, by) = match self.by {
+            By::Day => ("day", UsageBy::Day),
+            By::Model => ("model", UsageBy::Model),
+            By::Project => ("project", UsageBy::Project),
+            By::Session => ("session", UsageBy::Session),
+        };
+        let cwd = self.cwd.as_ref().map(|cwd| invocation.directory(cwd)).transpose()?;
+        let request = remote.get(&["usage"]).query("by", name).maybe("cwd", cwd);
+        let answer = remote.answer(request.maybe("since", self.since.as_ref()).maybe("until", self.until.as_ref()))?;
+        for one in answer.items("unreadable") {
+            let (session, reason) = (one.word("session"), one.word("reason"));
+            invocation.screen.warn(&format!("session {session} cannot be read, what it used is missing: {reason}"))?;
+        }
+        let is_whole = answer.items("unreadable").is_empty();
+        if invocation.screen.wants_json() {
+            invocation.screen.json(answer)?;
+        } else {
+            let text = table::report(&answer, by, invocation.screen.width());
+            invocation.screen.text(&text)?;
+        }
+        Ok(if is_whole { Exit::Done } else { Exit::Partial })
     }
 }
 

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ramus_engine::WorkspaceInfo;
+use ramus_wire::place as shape;
 use serde_json::{Value, json};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Text, clean, json, style};
+use crate::render::{Answer as _, Text, clean, style};
 
 const EXAMPLES: &str = "\
 With --make, the session gets a directory of its own beneath DIR, called like the session, with mnt, output and tmp in it, \
@@ -32,62 +33,60 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let id = remote.id(&self.session)?;
+                match &self.make {
+                    Some(storage) => {
+                        let beneath = PathBuf::from(&invocation.cwd).join(storage);
+                        remote.act(&id, "workspace", &json!({"beneath": beneath}))?
+                    }
+                    None => remote.answer(remote.get(&["sessions", &id, "workspace"]))?,
+                }
+            }
+            None => shape::workspace(&self.info(invocation)?),
+        };
+        if invocation.screen.wants_json() {
+            invocation.screen.json(answer)?;
+        } else if let Some(workspace) = answer.get("workspace") {
+            invocation.screen.text(&to_text(workspace))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn info(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<WorkspaceInfo> {
         let mut session = invocation.session(&self.session)?;
-        let info = match &self.make {
+        match &self.make {
             Some(storage) => {
                 let storage = PathBuf::from(&invocation.cwd).join(storage);
                 let info = invocation.engine.make_workspace(&mut session, &storage)?;
                 invocation.finish(&mut session)?;
-                info
+                Ok(info)
             }
             None => {
                 let info = invocation.engine.describe_workspace(&mut session)?;
                 invocation.mention(&session)?;
-                info
+                Ok(info)
             }
-        };
-        if invocation.screen.wants_json() {
-            invocation.screen.json(json::members(json!({"workspace": to_json(&info)})))?;
-        } else {
-            invocation.screen.text(&to_text(&info))?;
         }
-        Ok(Exit::Done)
     }
 }
 
-fn to_json(info: &WorkspaceInfo) -> Value {
-    let mounts = info
-        .mounts
-        .iter()
-        .map(|mount| json!({"name": mount.name, "path": mount.path, "mount": mount.mount, "purpose": mount.purpose}));
-    json!({
-        "id": info.id,
-        "root": info.root,
-        "mount": info.mount,
-        "owned": info.is_owned,
-        "mounts": mounts.collect::<Vec<_>>(),
-        "deployments": info.deployments,
-        "snapshots": info.snapshots,
-        "latest_snapshot": info.latest_snapshot,
-        "dirty": info.is_dirty,
-    })
-}
-
-fn to_text(info: &WorkspaceInfo) -> Text {
+fn to_text(workspace: &Value) -> Text {
     let mut text = Text::new();
     let mut row = |name: &str, value: &str, note: &str| {
         text.padded(style::DIM, name, 12).plain("  ").plain(&clean::one_line(value));
         text.styled(style::DIM, note).end();
     };
-    row("directory", &info.root.display().to_string(), if info.is_owned { "" } else { "  not ramus's own" });
-    for mount in &info.mounts {
-        row(&mount.name, &mount.mount, &format!("  {}", mount.purpose));
+    row("directory", workspace.word("root"), if workspace.says("owned") { "" } else { "  not ramus's own" });
+    for mount in workspace.items("mounts") {
+        row(mount.word("name"), mount.word("mount"), &format!("  {}", mount.word("purpose")));
     }
-    let state = match info.is_dirty {
+    let state = match workspace.get("dirty").and_then(Value::as_bool) {
         Some(true) => "  files have changed since",
         Some(false) => "  as it is now",
         None => "",
     };
-    row("snapshot", info.latest_snapshot.as_deref().unwrap_or("none"), state);
+    row("snapshot", workspace.maybe("latest_snapshot").unwrap_or("none"), state);
     text
 }

@@ -6,7 +6,7 @@ use ramus_model::usage::Cost;
 use ramus_model::{Kind, Role, Seq};
 
 use super::glyphs::{self, Glyphs};
-use super::{Text, preview, quantity, short_id, style, table, usage};
+use super::{Answer as _, Text, preview, quantity, short_id, style, table, usage};
 
 /// How far what is said is indented.
 const INDENT: usize = 2;
@@ -50,7 +50,7 @@ impl Conversation {
         if info.starred {
             text.styled(style::LABEL, self.glyphs.star).plain(" ");
         }
-        text.styled(style::BOLD, &info.title).styled(style::DIM, &table::tags(info)).end();
+        text.styled(style::BOLD, &info.title).styled(style::DIM, &table::tags(&info.tags)).end();
         let mut facts = vec![
             quantity::count(info.messages, "message", "messages"),
             quantity::count(info.entries, "entry", "entries"),
@@ -146,6 +146,15 @@ pub(crate) fn changes(text: &mut Text, summary: Summary) {
 /// How much changed, in words.
 pub(crate) fn told(summary: Summary) -> String {
     ramus_wire::preview::told(summary, &glyphs::of_terminal().signs())
+}
+
+/// The same, of an answer.
+pub(crate) fn told_as(summary: &serde_json::Value) -> String {
+    told(Summary {
+        additions: summary.number("additions"),
+        deletions: summary.number("deletions"),
+        files: summary.number("files"),
+    })
 }
 
 /// How much a tool said.

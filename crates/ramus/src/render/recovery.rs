@@ -1,40 +1,39 @@
 //! What people and programs are told about the health of a session: the same report for `doctor` and `recover`.
 
-use ramus_engine::{EngineError, RecoveryReport, RecoveryStatus};
-use ramus_model::{Finding, Severity};
+use serde_json::Value;
 
-use super::{Text, quantity, style};
+use super::{Answer, Text, quantity, style};
 
-/// Says how the session is, what was done, what is wrong, and what was left.
-pub(crate) fn tell(text: &mut Text, report: &RecoveryReport) {
-    tell_status(text, report.status, &report.session);
-    text.styled(style::DIM, &format!("  {}", quantity::count(report.entries, "entry", "entries"))).end();
-    for action in &report.actions {
-        text.spaces(2).styled(style::LEAF, action.kind.name()).plain("  ").plain(&action.detail).end();
+/// Says how the session is, what was done, what is wrong, and what was left; of one that could not be read, why.
+pub(crate) fn tell(text: &mut Text, report: &impl Answer) {
+    let status = report.word("status");
+    let colour = if is_sound(status) { style::LEAF } else { style::ERROR };
+    text.styled(colour, status).plain("  ").plain(report.word("session"));
+    if let Some(error) = report.member("error") {
+        text.plain("  ").plain(error.word("message")).end();
+        return;
     }
-    report.findings.iter().for_each(|finding| tell_finding(text, finding));
-    if report.more_findings > 0 {
-        let more = quantity::count(report.more_findings, "more finding", "more findings");
+    text.styled(style::DIM, &format!("  {}", quantity::count(report.count("entries"), "entry", "entries"))).end();
+    for action in report.items("actions") {
+        text.spaces(2).styled(style::LEAF, action.word("kind")).plain("  ").plain(action.word("detail")).end();
+    }
+    report.items("findings").iter().for_each(|finding| tell_finding(text, finding));
+    if report.number("more_findings") > 0 {
+        let more = quantity::count(report.count("more_findings"), "more finding", "more findings");
         text.spaces(2).styled(style::DIM, &format!("and {more}")).end();
     }
-    for remark in &report.remarks {
+    for remark in report.words("remarks") {
         text.spaces(2).styled(style::HINT, "left alone").plain("  ").plain(remark).end();
     }
 }
 
-/// Says why nothing can be said about a session.
-pub(crate) fn tell_failure(text: &mut Text, session: &str, error: &EngineError) {
-    tell_status(text, RecoveryStatus::Unreadable, session);
-    text.plain("  ").plain(&error.to_string()).end();
+/// Says whether nothing is wrong with a session of this status, or not any more.
+pub(crate) fn is_sound(status: &str) -> bool {
+    matches!(status, "clean" | "repaired")
 }
 
-fn tell_status(text: &mut Text, status: RecoveryStatus, session: &str) {
-    let colour = if status.is_sound() { style::LEAF } else { style::ERROR };
-    text.styled(colour, status.name()).plain("  ").plain(session);
-}
-
-fn tell_finding(text: &mut Text, finding: &Finding) {
-    let colour = if finding.kind.severity() == Severity::Damage { style::WARNING } else { style::DIM };
-    text.spaces(2).styled(style::DIM, &format!("line {}", finding.line)).plain("  ");
-    text.styled(colour, finding.kind.name()).plain("  ").plain(&finding.detail).end();
+fn tell_finding(text: &mut Text, finding: &Value) {
+    let colour = if finding.word("severity") == "damage" { style::WARNING } else { style::DIM };
+    text.spaces(2).styled(style::DIM, &format!("line {}", finding.number("line"))).plain("  ");
+    text.styled(colour, finding.word("kind")).plain("  ").plain(finding.word("detail")).end();
 }

@@ -3,7 +3,7 @@
 use crate::world::{World, snapshot};
 
 /// The names below `Commands:` in a help text.
-fn commands(help: &str) -> Vec<String> {
+pub(crate) fn commands(help: &str) -> Vec<String> {
     let list = help.split("Commands:\n").nth(1).unwrap_or_default().split("\n\n").next().unwrap_or_default();
     let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
     names.filter(|name| *name != "help").map(str::to_owned).collect()

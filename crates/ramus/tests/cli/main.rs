@@ -9,6 +9,8 @@
     reason = "a test that meets the unexpected should fail loudly"
 )]
 
+mod afar;
+mod afar_turns;
 mod appending;
 mod approving;
 mod blobs;

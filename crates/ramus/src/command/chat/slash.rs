@@ -95,6 +95,33 @@ impl Slash {
     }
 }
 
+impl Slash {
+    /// Returns the words of the command of this program that does it; none where the chat does it itself.
+    pub(super) fn command(self, session: String) -> Vec<String> {
+        match self {
+            Self::Undo => vec!["undo".into(), session],
+            Self::Redo => vec!["redo".into(), session],
+            Self::Clear => vec!["clear".into(), session],
+            Self::Todo => vec!["todo".into(), session],
+            Self::Tree => vec!["tree".into(), session],
+            Self::Compact => vec!["compact".into(), session, "--force".into()],
+            Self::Revert(entry) => vec!["revert".into(), format!("{session}@{entry}")],
+            Self::Branch(entry) => vec!["branch".into(), format!("{session}@{entry}")],
+            Self::Label(label) => vec!["label".into(), format!("{session}@"), label],
+            Self::Restore(snapshot) => vec!["restore".into(), session, snapshot],
+            Self::Diff(since) => ["diff".into(), session].into_iter().chain(since).collect(),
+            Self::Help
+            | Self::Edit(_)
+            | Self::Regenerate
+            | Self::Model(_)
+            | Self::Agent(_)
+            | Self::Cost
+            | Self::Tools
+            | Self::Quit => Vec::new(),
+        }
+    }
+}
+
 /// Returns the commands that begin like this.
 pub(super) fn completions(beginning: &str) -> Vec<&'static str> {
     COMMANDS.iter().map(|(name, ..)| *name).filter(|name| name.starts_with(beginning)).collect()

@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use ramus_agent::{Event, Input};
-use ramus_engine::run::{Answer, Asker, Inbox};
+use ramus_engine::run::{Answer, Asker};
 use ramus_model::delta::Called;
 use ramus_model::permission::{Because, Question};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -78,7 +78,7 @@ pub(super) struct Typing {
 }
 
 impl Typing {
-    pub(super) fn start(inbox: Inbox) -> anyhow::Result<Self> {
+    pub(super) fn start(tell: impl Fn(Input) + Send + 'static) -> anyhow::Result<Self> {
         let (ended, stop) = io::pipe().context("cannot make a pipe")?;
         let waiting = Arc::new(Mutex::new(Waiting::default()));
         let keyboard = Arc::new(tokio::sync::Mutex::new(()));
@@ -91,7 +91,7 @@ impl Typing {
                     let line: Vec<u8> = typed.drain(..=end).collect();
                     let line = String::from_utf8_lossy(&line);
                     let told = kept.lock().unwrap_or_else(PoisonError::into_inner).take(&line);
-                    told.into_iter().for_each(|input| inbox.send(input));
+                    told.into_iter().for_each(&tell);
                 }
             }
         });
@@ -103,6 +103,11 @@ impl Typing {
         if let Event::QueueChanged { steer, follow_up } = event {
             self.waiting.lock().unwrap_or_else(PoisonError::into_inner).notice(*steer, *follow_up);
         }
+    }
+
+    /// Returns what whoever reads the keyboard holds.
+    pub(super) fn keyboard(&self) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::clone(&self.keyboard)
     }
 
     /// Makes questions wait until nobody else reads the keyboard.

@@ -2,42 +2,57 @@
 
 use std::io::BufRead;
 
-use ramus_engine::{ImportOptions, Imported};
+use anyhow::Context as _;
+use ramus_engine::ImportOptions;
+use serde_json::{Map, Value};
 
 use super::Import;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::{Text, quantity, style};
+use crate::render::{Answer as _, Text, quantity, style};
 
 impl Import {
     pub(super) fn bundle(&self, invocation: &mut Invocation<'_>, input: Box<dyn BufRead>) -> anyhow::Result<Exit> {
         if self.watch {
             return Err(Refusal::usage("a bundle does not grow: --watch is for the sessions of other agents").into());
         }
-        let options = ImportOptions { dry_run: self.dry_run, as_new: self.as_new };
-        let imported = invocation.engine.import_bundle(input, options)?;
+        let answer = match invocation.remote() {
+            Some(remote) => {
+                let mut bundle = Vec::new();
+                let mut input = input;
+                input.read_to_end(&mut bundle).context("cannot read the bundle")?;
+                let sent = remote.client().import(bundle, self.dry_run, self.as_new);
+                remote.wait(sent)?.into_members()
+            }
+            None => {
+                let options = ImportOptions { dry_run: self.dry_run, as_new: self.as_new };
+                ramus_wire::import::imported(&invocation.engine.import_bundle(input, options)?, self.dry_run)
+            }
+        };
         if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::import::imported(&imported, self.dry_run))?;
+            invocation.screen.json(answer)?;
         } else {
-            self.tell(invocation, &imported)?;
+            self.tell(invocation, &answer)?;
         }
         Ok(Exit::Done)
     }
 
-    fn tell(&self, invocation: &mut Invocation<'_>, imported: &Imported) -> anyhow::Result<()> {
+    fn tell(&self, invocation: &mut Invocation<'_>, answer: &Map<String, Value>) -> anyhow::Result<()> {
         let mut text = Text::new();
-        for session in &imported.imported {
-            text.styled(style::ID, session.id.as_str()).spaces(2);
-            let what = if session.extended { "extended" } else { "imported" };
-            let entries = quantity::count(session.entries, "entry", "entries");
-            let branches = quantity::count(session.branches, "branch", "branches");
+        for session in answer.items("imported") {
+            text.styled(style::ID, session.word("id")).spaces(2);
+            let what = if session.says("extended") { "extended" } else { "imported" };
+            let entries = quantity::count(session.count("entries"), "entry", "entries");
+            let branches = quantity::count(session.count("branches"), "branch", "branches");
             text.plain(&format!("{what}  {entries}, {branches}")).end();
         }
-        for (id, reason) in &imported.skipped {
-            text.styled(style::ID, id.as_str()).spaces(2).styled(style::DIM, &format!("skipped: {reason}")).end();
+        for one in answer.items("skipped") {
+            let reason = one.word("reason");
+            text.styled(style::ID, one.word("id")).spaces(2).styled(style::DIM, &format!("skipped: {reason}")).end();
         }
-        if imported.snapshots > 0 {
-            let came = quantity::count(imported.snapshots, "snapshot", "snapshots");
+        let snapshots = answer.count("snapshots");
+        if snapshots > 0 {
+            let came = quantity::count(snapshots, "snapshot", "snapshots");
             text.plain(&format!("{came} of files came along")).end();
         }
         invocation.screen.text(&text)?;

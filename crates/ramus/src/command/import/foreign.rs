@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ramus_engine::{ForeignImport, ForeignImported, ForeignProgress, ForeignStore};
+use ramus_engine::{BundleOptions, ForeignFailure, ForeignImport, ForeignImported, ForeignProgress, ForeignStore};
 
 use super::{Import, tell};
 use crate::agents;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::Text;
+use crate::remote::Remote;
+use crate::render::{Answer as _, Text};
 
 /// How often the line about how far it has come changes.
 const EVERY: Duration = Duration::from_millis(100);
@@ -67,7 +68,9 @@ impl Import {
     }
 
     fn take(&self, invocation: &mut Invocation<'_>, stores: &[ForeignStore]) -> anyhow::Result<ForeignImported> {
-        let options = ForeignImport { dry_run: self.dry_run, ..ForeignImport::default() };
+        let remote = invocation.remote();
+        // What a server shall have is read here first, and sent.
+        let options = ForeignImport { dry_run: self.dry_run && remote.is_none(), ..ForeignImport::default() };
         let engine = invocation.engine.clone();
         let (mut shown, mut failed) = (Instant::now(), None);
         let mut show = |progress: ForeignProgress| {
@@ -81,7 +84,41 @@ impl Import {
         let imported = engine.import_foreign(stores, options, &mut show);
         invocation.screen.clear_status()?;
         failed.map_or(Ok(()), Err)?;
-        Ok(imported?)
+        match remote {
+            Some(remote) => self.send(invocation, &remote, imported?),
+            None => Ok(imported?),
+        }
+    }
+
+    /// Sends what was read to a server, session by session, and says what it made of it.
+    fn send(
+        &self,
+        invocation: &Invocation<'_>,
+        remote: &Remote,
+        read: ForeignImported,
+    ) -> anyhow::Result<ForeignImported> {
+        let ForeignImported { imported, grown, .. } = read;
+        let mut sent = ForeignImported { imported: Vec::new(), grown: Vec::new(), ..read };
+        for session in imported.into_iter().chain(grown) {
+            let log = invocation.engine.open(session.id.as_str(), &invocation.cwd)?;
+            let mut bundle = Vec::new();
+            invocation.engine.export_bundle(&[log], BundleOptions::default(), &mut bundle)?;
+            let answer = match remote.wait(remote.client().import(bundle, self.dry_run, false)) {
+                // One that went another way there stays as it is, and the others come in.
+                Err(error) if is_conflict(&error) => {
+                    let (file, agent) = (session.file, Some(session.agent));
+                    sent.failed.push(ForeignFailure { file, agent, reason: error.to_string() });
+                    continue;
+                }
+                answer => answer?.into_members(),
+            };
+            match answer.items("imported").first() {
+                None => sent.unchanged += 1,
+                Some(one) if one.says("extended") => sent.grown.push(session),
+                Some(_) => sent.imported.push(session),
+            }
+        }
+        Ok(sent)
     }
 
     /// Imports again and again, until interrupted or nobody reads on. Says what came.
@@ -107,6 +144,10 @@ impl Import {
             pause(PAUSE.max(began.elapsed() * 4));
         }
     }
+}
+
+fn is_conflict(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<ramus_client::Error>().is_some_and(|error| error.status() == Some(409))
 }
 
 /// Waits until it is worth looking again.

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use ramus_client::Order;
 
 use super::equipment::Choices;
+use crate::failure::Refusal;
 
 /// What a turn is run with.
 #[derive(Clone, Debug, Default, Args)]
@@ -33,6 +35,27 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// Returns what a server is told. `asks` says whether someone here answers what the turn asks.
+    pub(crate) fn order(&self, asks: bool) -> Result<Order, Refusal> {
+        if self.script.is_some() {
+            let refusal = Refusal::usage("a script is played where it is");
+            return Err(refusal.hint("leave out --script, or --server"));
+        }
+        let model = match (&self.model, &self.provider) {
+            (Some(model), Some(provider)) if !model.contains('/') => Some(format!("{provider}/{model}")),
+            (model, _) => model.clone(),
+        };
+        Ok(Order {
+            model,
+            agent: self.agent.clone(),
+            permission: self.permission.clone(),
+            max_tokens: self.max_tokens,
+            thinking: self.thinking.clone(),
+            ask: Some(asks),
+            ..Order::default()
+        })
+    }
+
     /// Returns what was chosen.
     pub(crate) fn choices(&self) -> Choices<'_> {
         Choices {

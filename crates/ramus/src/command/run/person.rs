@@ -8,14 +8,15 @@ use futures_util::future::BoxFuture;
 use ramus_engine::run::{Answer, Asker};
 use ramus_model::delta::Called;
 use ramus_model::permission::{Action, Approval, Because, Covered, Permissions, Question, Scope, decide};
+use serde_json::{Map, Value, json};
 
-use crate::render::clean;
+use crate::render::{Answer as _, clean};
 
 const CHOICES: &str =
     "  y once · a in this session · p in this project · a PATTERN, p PATTERN for all that match · n, n REASON";
 
 /// How often someone is asked again who cannot be understood.
-const PATIENCE: usize = 5;
+pub(super) const PATIENCE: usize = 5;
 
 /// Nobody can be asked.
 struct Nobody;
@@ -38,14 +39,7 @@ struct Person {
 
 impl Asker for Person {
     fn ask(&self, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
-        // What is approved is what is shown, with nothing hidden in it.
-        let text = format!(
-            "\nthe model wants to use {}: {}\n  {}\n  ({})\n{CHOICES}\n",
-            clean::one_line(&call.name),
-            clean::one_line(&question.permission),
-            clean::escape(&serde_json::Value::from(question.exact.as_str()).to_string()),
-            clean::one_line(&because.to_string()),
-        );
+        let text = shown(&call.name, question, &because.to_string());
         let (question, attention) = (question.clone(), Arc::clone(&self.attention));
         let answered = tokio::task::spawn_blocking(move || {
             let Ok(_held) = attention.lock() else { return Answer::No(None) };
@@ -53,6 +47,49 @@ impl Asker for Person {
         });
         async move { answered.await.unwrap_or(Answer::No(None)) }.boxed()
     }
+}
+
+/// Puts a question of a turn elsewhere, and returns the answer as a server is told. What it covers is for the server to say.
+pub(super) fn reply(asked: &Map<String, Value>) -> Value {
+    let question = Question {
+        permission: asked.word("permission").to_owned(),
+        exact: asked.word("exact").to_owned(),
+        subjects: vec![asked.word("exact").to_owned()],
+        ..Question::default()
+    };
+    let text = shown(asked.word("name"), &question, asked.word("because"));
+    match put(&text, &question).unwrap_or(Answer::No(None)) {
+        Answer::Yes => json!({"answer": "once"}),
+        Answer::No(reason) => json!({"answer": "deny", "reason": reason}),
+        Answer::Unasked(reason) => json!({"answer": "deny", "reason": reason}),
+        Answer::Always(approval) => {
+            let pattern = if let Covered::Pattern(pattern) = &approval.covered { Some(pattern) } else { None };
+            let scope = if approval.scope == Scope::Project { "project" } else { "session" };
+            json!({"answer": scope, "pattern": pattern})
+        }
+    }
+}
+
+/// Says what is wrong with an answer.
+pub(super) fn complain(trouble: &str) {
+    // Whoever does not see it is asked again all the same.
+    let _ = say(&format!("{}\n", clean::one_line(trouble)));
+}
+
+/// Says whether someone sits at the terminal who can be asked.
+pub(crate) fn is_there(for_programs: bool) -> bool {
+    !for_programs && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// What is approved is what is shown, with nothing hidden in it.
+fn shown(name: &str, question: &Question, because: &str) -> String {
+    format!(
+        "\nthe model wants to use {}: {}\n  {}\n  ({})\n{CHOICES}\n",
+        clean::one_line(name),
+        clean::one_line(&question.permission),
+        clean::escape(&Value::from(question.exact.as_str()).to_string()),
+        clean::one_line(because),
+    )
 }
 
 /// Shows a question and reads until there is an answer. Whoever hangs up says no.
@@ -108,11 +145,7 @@ pub(crate) fn nobody() -> Arc<dyn Asker> {
 }
 
 pub(super) fn asker(for_programs: bool) -> Arc<dyn Asker> {
-    if !for_programs && io::stdin().is_terminal() && io::stderr().is_terminal() {
-        Arc::new(Person::default())
-    } else {
-        Arc::new(Nobody)
-    }
+    if is_there(for_programs) { Arc::new(Person::default()) } else { Arc::new(Nobody) }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! How a turn ended: one object for programs, one line for people.
 
-use ramus_agent::End;
 use ramus_engine::run::TurnResult;
 use ramus_model::SessionId;
+use serde_json::{Map, Value};
 
 use crate::failure::Exit;
-use crate::render::{Text, conversation, glyphs, quantity, style};
+use crate::render::{Answer as _, Text, conversation, glyphs, quantity, style};
 use crate::screen::Screen;
 
 /// Tells how a turn ended.
@@ -15,40 +15,49 @@ pub(crate) fn report(
     result: &TurnResult,
     is_scripted: bool,
 ) -> anyhow::Result<Exit> {
-    if screen.wants_json() {
-        screen.json(ramus_wire::turn::end(session, result))?;
-    } else {
-        screen.note(&end_line(session, result, is_scripted))?;
-    }
-    Ok(match &result.end {
-        End::Finished(_) => Exit::Done,
-        End::Cancelled => Exit::Interrupted,
-        End::Failed(_) => Exit::Failed,
-    })
+    tell(screen, ramus_wire::turn::end(session, result), is_scripted)
 }
 
-/// What went wrong, if something did.
+/// Tells the end of a turn that ran anywhere.
+pub(crate) fn tell(screen: &mut Screen, end: Map<String, Value>, is_scripted: bool) -> anyhow::Result<Exit> {
+    let exit = match end.word("finish_reason") {
+        _ if end.maybe("error").is_some() => Exit::Failed,
+        "cancelled" => Exit::Interrupted,
+        _ => Exit::Done,
+    };
+    if screen.wants_json() {
+        screen.json(end)?;
+    } else {
+        screen.note(&end_line(&end, is_scripted))?;
+    }
+    Ok(exit)
+}
+
 /// The last line: how it ended, what it used, and how to go on.
-fn end_line(session: &SessionId, result: &TurnResult, is_scripted: bool) -> Text {
+fn end_line(end: &Map<String, Value>, is_scripted: bool) -> Text {
     let mut facts = Vec::new();
-    match &result.end {
-        End::Finished(reason) if reason == "length" => facts.push("cut off by its length".to_owned()),
-        End::Finished(_) => {}
-        End::Cancelled => facts.push("stopped".to_owned()),
-        End::Failed(reason) => facts.push(format!("failed: {reason}")),
+    match (end.maybe("error"), end.word("finish_reason")) {
+        (Some(reason), _) => facts.push(format!("failed: {reason}")),
+        (None, "cancelled") => facts.push("stopped".to_owned()),
+        (None, "length") => facts.push("cut off by its length".to_owned()),
+        (None, _) => {}
     }
     if is_scripted {
         facts.push("scripted".to_owned());
     }
-    facts.push(format!("{} tokens", quantity::grouped(result.usage.sum())));
-    facts.push(match result.cost_micros {
+    let nothing = Value::Null;
+    let usage = end.get("usage").unwrap_or(&nothing);
+    let tokens: u64 = ["input", "output", "cache_read", "cache_write"].iter().map(|name| usage.number(name)).sum();
+    facts.push(format!("{} tokens", quantity::grouped(tokens)));
+    facts.push(match end.get("cost_micros").and_then(Value::as_u64) {
         Some(micros) => quantity::money(micros).unwrap_or_else(|| "no cost".to_owned()),
         None => "cost unknown".to_owned(),
     });
-    if result.files.summary.files > 0 {
-        facts.push(conversation::told(result.files.summary));
+    let summary = end.get("summary").unwrap_or(&nothing);
+    if summary.number("files") > 0 {
+        facts.push(conversation::told_as(summary));
     }
-    facts.push(format!("session {session}"));
+    facts.push(format!("session {}", end.word("session")));
     let mut text = Text::new();
     text.styled(style::DIM, &facts.join(glyphs::of_terminal().separator)).end();
     text

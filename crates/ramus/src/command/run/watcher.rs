@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ramus_agent::Event;
 use ramus_model::SessionId;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::render::call::{self, Ended};
 use crate::render::clean::{self, Breaks};
@@ -49,6 +49,20 @@ impl<'s> Watcher<'s> {
     pub(crate) fn tell(&mut self, event: &Event) {
         if self.failed.is_ok() {
             self.failed = if self.screen.wants_json() { self.print(event) } else { self.show(event) };
+        }
+    }
+
+    /// Tells an event of a turn elsewhere: programs as it came, people what it means.
+    pub(crate) fn hear(&mut self, told: &Map<String, Value>, event: Option<&Event>) {
+        let kind = told.get("type").and_then(Value::as_str).unwrap_or_default();
+        // What holds for the whole session is no event of a turn.
+        let is_of_turn = !kind.starts_with("session.") || kind == "session.diff";
+        if self.failed.is_ok() && is_of_turn {
+            self.failed = match (self.screen.wants_json(), event) {
+                (true, _) => self.screen.json(told.clone()).and_then(|()| self.screen.flush()),
+                (false, Some(event)) => self.show(event),
+                (false, None) => Ok(()),
+            };
         }
     }
 
