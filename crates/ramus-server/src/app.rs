@@ -19,6 +19,7 @@ use crate::hub::Hub;
 use crate::input::Expected;
 use crate::log::Log;
 use crate::metrics::Metrics;
+use crate::route::Importing;
 use crate::run::{Runs, Workshop};
 use crate::shelf::Shelf;
 use crate::work::Work;
@@ -41,6 +42,7 @@ pub(crate) struct App {
     pub(crate) shelf: Shelf,
     pub(crate) hub: Arc<Hub>,
     pub(crate) runs: Runs,
+    pub(crate) importing: Importing,
     pub(crate) workshop: Arc<dyn Workshop>,
     /// How addresses of ours begin: `http` or `https`.
     pub(crate) scheme: &'static str,

@@ -3,6 +3,7 @@
 mod artifacts;
 mod blobs;
 mod branches;
+mod changes;
 mod children;
 mod compaction;
 mod comparison;
@@ -11,12 +12,14 @@ mod doctor;
 mod entries;
 mod events;
 mod files;
+mod foreign;
 mod health;
 mod history;
 mod life;
 mod login;
 mod messages;
 mod operations;
+mod outline;
 mod permissions;
 mod runs;
 mod search;
@@ -28,6 +31,7 @@ mod transfer;
 mod tree;
 mod upkeep;
 mod usage;
+mod web;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -45,6 +49,7 @@ use crate::app::App;
 use crate::document;
 use crate::error::{ApiError, Kind};
 use crate::guard::guard;
+pub(crate) use foreign::Importing;
 
 /// Every route that is described.
 fn described() -> OpenApiRouter<Arc<App>> {
@@ -57,6 +62,9 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(entries::list, entries::append))
         .routes(routes!(entries::line))
         .routes(routes!(tree::tree))
+        .routes(routes!(outline::outline))
+        .routes(routes!(outline::rows))
+        .routes(routes!(outline::passage))
         .routes(routes!(context::context))
         .routes(routes!(messages::messages))
         .routes(routes!(state::state))
@@ -66,6 +74,7 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(compaction::compact))
         .routes(routes!(files::snapshots, files::snapshot))
         .routes(routes!(files::diff))
+        .routes(routes!(changes::changes))
         .routes(routes!(files::restore))
         .routes(routes!(files::revert))
         .routes(routes!(files::unrevert))
@@ -94,6 +103,7 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(shares::page))
         .routes(routes!(transfer::export))
         .routes(routes!(transfer::import))
+        .routes(routes!(foreign::found, foreign::import))
         .routes(routes!(runs::list, runs::start))
         .routes(routes!(runs::show))
         .routes(routes!(runs::say))
@@ -119,6 +129,8 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
     let (router, _) = described().split_for_parts();
     router
         .route("/openapi.json", axum::routing::get(health::openapi))
+        .route("/", axum::routing::get(web::page))
+        .route("/assets/{bundle}/{name}", axum::routing::get(web::asset))
         .route("/login.js", axum::routing::get(login::script))
         .route("/login", axum::routing::get(login::page))
         .fallback(async || ApiError::not_found("there is no such route"))

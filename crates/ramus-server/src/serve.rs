@@ -161,6 +161,7 @@ fn app(config: Config, home: Home, hosts: Hosts) -> Arc<App> {
         shelf: Shelf::default(),
         hub,
         runs: Runs::new(config.limits.runs),
+        importing: route::Importing::default(),
         workshop: home.workshop,
         scheme: "http",
         runtime: Handle::current(),

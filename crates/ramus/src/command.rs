@@ -35,6 +35,7 @@ mod meta;
 mod models;
 mod move_session;
 mod new;
+mod open;
 mod permissions;
 mod purge;
 mod recover;
@@ -142,6 +143,7 @@ pub(crate) enum Command {
     Permissions(permissions::Permissions),
     Trust(trust::Trust),
     Serve(serve::Serve),
+    Open(open::Open),
     Session(session::Session),
     Demo(demo::Demo),
     Completions(completions::Completions),
@@ -227,6 +229,7 @@ impl Command {
             Self::Permissions(permissions) => permissions.run(invocation),
             Self::Trust(trust) => trust.run(invocation),
             Self::Serve(serve) => serve.run(invocation),
+            Self::Open(open) => open.run(invocation),
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),
             Self::Completions(completions) => completions.run(invocation.screen),

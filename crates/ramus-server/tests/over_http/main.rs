@@ -13,4 +13,5 @@ mod load;
 mod owners;
 mod roles;
 mod runs;
+mod view;
 mod world;
