@@ -74,12 +74,20 @@ export async function findRun() {
     if (state.s !== id) return;
     const run = runs.find((one) => one.status === "running") ?? null;
     live.run = run?.run ?? null;
-    live.asked = run?.asked ?? [];
+    // What was told meanwhile counts too: the answer may be older than the event.
+    const told = (run?.asked ?? []).map((one) => one.call);
+    live.asked = run ? [...run.asked, ...live.asked.filter((one) => !told.includes(one.call))] : [];
     setRunning(id, Boolean(run));
     tell("run");
   } catch (error) {
     if (error.status !== 404) complain(error);
   }
+}
+
+/** Says that a question was answered. */
+export function settle(call) {
+  live.asked = live.asked.filter((one) => one.call !== call);
+  tell("run");
 }
 
 function listen(source, id) {
@@ -129,10 +137,7 @@ function listen(source, id) {
     if (!live.run) findRun();
     tell("run");
   });
-  on("permission.answered", ({ call }) => {
-    live.asked = live.asked.filter((one) => one.call !== call);
-    tell("run");
-  });
+  on("permission.answered", ({ call }) => settle(call));
   on("queue.changed", ({ steer, follow_up: later }) => {
     const length = (list) => (Array.isArray(list) ? list.length : Number(list) || 0);
     live.queue = length(steer) + length(later);

@@ -3,7 +3,7 @@
 import { path, post } from "./api.js";
 import { attempt } from "./dialog.js";
 import { button, fill, h } from "./dom.js";
-import { findRun, live, onLive } from "./live.js";
+import { findRun, live, onLive, settle } from "./live.js";
 import { state } from "./state.js";
 
 let field = null;
@@ -65,8 +65,12 @@ export function cancel() {
 
 function question(asked) {
   const answer = async (verdict) => {
-    const run = live.run;
-    const done = await attempt(() => post(path("sessions", state.s, "runs", run, "permissions", asked.call), { answer: verdict }));
+    // A question may be told before it is known which turn asks.
+    if (!live.run) await findRun();
+    if (!live.run) return;
+    const done = await attempt(() => post(path("sessions", state.s, "runs", live.run, "permissions", asked.call), { answer: verdict }));
+    // Whoever comes second is told so; either way it is asked no more.
+    settle(asked.call);
     if (!done) findRun();
   };
   return h("div", { class: "question", "data-call": asked.call },

@@ -55,7 +55,7 @@ export function pane(whenEmpty) {
   reload();
   return h("section", { class: "pane sessions", "aria-label": "Sessions" }, h("div", { class: "filters" }, search, projectsBox,
     h("div", { class: "toggles" }, toggle("star", "★", "Only starred sessions"), toggle("archived", "Archived", "Archived sessions too"),
-      toggle("children", "Subagents", "Sessions that other sessions started too"))), list.element, count);
+      toggle("children", "Subagents", "Subagents: sessions that other sessions started too"))), list.element, count);
 }
 
 function keys(event) {

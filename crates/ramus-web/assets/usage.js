@@ -39,7 +39,7 @@ function describe({ rows, total, prices_as_of: prices }) {
     h("p", {}, h("strong", {}, money(total.cost_micros, total.unpriced) || "$0"), ` for ${short(tokens(total))} tokens in ${count(total.answers, "answer")} of ${count(total.sessions, "session")}`,
       total.unpriced ? `; the price of ${count(total.unpriced, "answer")} is not known` : "", prices ? h("span", { class: "quiet" }, ` (prices of ${prices})`) : null),
     isDay ? chart(rows.slice().sort((a, b) => (a.key < b.key ? -1 : 1)).slice(-DAYS)) : null,
-    h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["", "Cost", "Input", "Cached", "Output", "Answers"].map((text) => h("th", { scope: "col" }, text)))),
+    h("table", { class: "figures" }, h("thead", {}, h("tr", {}, [BY.find(([name]) => name === state.by)?.[1] ?? "", "Cost", "Input", "Cached", "Output", "Answers"].map((text) => h("th", { scope: "col" }, text)))),
       h("tbody", {}, ordered.slice(0, MOST).map((row) => h("tr", {}, h("th", { scope: "row" }, name(row)),
         h("td", {}, h("span", { class: "bar", style: { width: `${Math.round((60 * (row.cost_micros ?? 0)) / most)}px` } }), money(row.cost_micros, row.unpriced)),
         h("td", {}, short(row.input)), h("td", {}, short(row.cache_read + row.cache_write)), h("td", {}, short(row.output)), h("td", {}, String(row.answers)))))),

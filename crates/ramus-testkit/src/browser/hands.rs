@@ -26,8 +26,7 @@ impl Browser {
                 one => (0, if modifiers == 0 && one.chars().count() == 1 { one } else { "" }),
             };
             let mut down = json!({"type": "keyDown", "key": key, "modifiers": modifiers});
-            let members = down.as_object_mut().into_iter();
-            for members in members {
+            if let Some(members) = down.as_object_mut() {
                 if code > 0 {
                     members.insert("windowsVirtualKeyCode".into(), code.into());
                     members.insert("code".into(), key.into());
@@ -51,8 +50,9 @@ impl Browser {
     /// Clicks on what a selector finds, once it is there.
     pub fn click(&mut self, selector: &str) -> Result<(), BrowserError> {
         let selector = Value::from(selector);
-        self.wait_until(&format!("document.querySelector({selector})"))?;
-        self.evaluate(&format!("document.querySelector({selector}).click()")).map(drop)
+        self.wait_until(&format!(
+            "(() => {{ const found = document.querySelector({selector}); found?.click(); return found !== null; }})()"
+        ))
     }
 
     /// Waits until an expression is true. While one page takes the place of another it cannot be asked; then it is asked again.

@@ -5,7 +5,8 @@ use crate::world::World;
 
 /// A model that changes a file.
 const EDIT: &str = "answers = [\n\
-    { steps = [{ call = { id = \"c1\", name = \"write\", arguments = { path = \"notes.txt\", content = \"new\\n\" } } }] },\n\
+    { steps = [{ call = { id = \"c1\", name = \"read\", arguments = { path = \"notes.txt\" } } }] },\n\
+    { steps = [{ call = { id = \"c2\", name = \"edit\", arguments = { path = \"notes.txt\", old = \"old\", new = \"new\" } } }] },\n\
     { steps = [{ text = \"written\" }, { usage = { input = 900, output = 40 } }] },\n]";
 
 /// A model that says something.

@@ -1,5 +1,7 @@
 //! The first run: what is found on the machine is counted and imported, and there is an example.
 
+use std::path::Path;
+
 use crate::place::Place;
 use crate::world::World;
 
@@ -35,5 +37,13 @@ fn without_anything_there_is_an_example() {
     place.until(
         "document.querySelectorAll('.lane-1').length > 0 && !document.querySelector('.welcome').checkVisibility()",
     );
+    // The pictures in the documentation are what this test saw.
+    if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        place.browser.screenshot(&docs.join("web.png")).unwrap();
+        place.browser.look(390, 780, true).unwrap();
+        place.browser.click(".switch [data-pane=tree]").unwrap();
+        place.browser.screenshot(&docs.join("web-phone.png")).unwrap();
+    }
     place.was_quiet();
 }

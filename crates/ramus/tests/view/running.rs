@@ -59,7 +59,7 @@ fn what_a_turn_asks_is_answered_in_the_view() {
     // And denied, when it is asked again.
     std::fs::remove_file(place.world.path("project/made")).unwrap();
     place.until("document.getElementById('send')");
-    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
     place.browser.write("again").unwrap();
     place.push("Send");
     place.browser.click(".question [data-answer=deny]").unwrap();

@@ -102,3 +102,32 @@ fn a_hundred_thousand_entries_show_at_once_and_move_smoothly() {
     assert!(found["heap_mb"].as_f64().unwrap() < 300.0, "{found}");
     assert!(found["elements"].as_u64().unwrap() < 3_000, "{found}");
 }
+
+#[test]
+#[ignore = "takes a minute, and its figures mean something only when nothing else runs"]
+fn ten_thousand_sessions_move_smoothly() {
+    let world = World::new();
+    let folder = world.path("home/sessions/--srv-shop--");
+    std::fs::create_dir_all(&folder).unwrap();
+    for at in 0..10_000 {
+        let id = format!("01a1e43f-0000-7000-8000-{at:012}");
+        let header = json!({"type": "session", "version": 3, "id": id, "timestamp": "2026-11-15T10:20:30.000Z", "cwd": "/srv/shop"});
+        let title = json!({"type": "session_info", "id": "t", "parentId": null, "timestamp": "", "name": format!("Session {at}")});
+        let said = json!({"type": "message", "id": "a", "parentId": "t", "timestamp": "2026-11-15T10:20:30.000Z",
+            "message": {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}});
+        let file = folder.join(format!("2026-11-15T10-20-30-000Z_{id}.jsonl"));
+        std::fs::write(file, format!("{header}\n{title}\n{said}\n")).unwrap();
+    }
+    world.ok(&["list", "--all", "--limit", "1"]);
+    let Some(mut place) = Place::open(world, &[], "") else { return };
+    place.until("document.querySelectorAll('.session').length > 10");
+    // To the end, page by page.
+    let down = "(() => { const list = document.querySelector('.sessions .list'); list.scrollTop = list.scrollHeight; \
+                return document.getElementById('session-count').textContent.startsWith('10,000 sessions'); })()";
+    place.until(down);
+    let scroll = place.ask(&SCROLL.replace("SELECTOR", ".sessions .list"));
+    println!("{scroll}");
+    assert!(scroll["p95"].as_f64().unwrap() <= 33.4, "{scroll}");
+    assert!(place.ask("document.querySelectorAll('*').length").as_u64().unwrap() < 3_000);
+    place.was_quiet();
+}
