@@ -109,9 +109,8 @@ function arrange({ follow = false } = {}) {
   list.reset(open.laid.rows.length);
   const branches = [...made.children].reduce((sum, children) => sum + Math.max(0, children - 1), 0) + Math.max(0, made.roots.length - 1);
   pane.foot.textContent = `${made.seqs.length.toLocaleString("en")} entries, ${branches.toLocaleString("en")} ${branches === 1 ? "branch" : "branches"}`;
-  if ((!state.e || follow) && made.leaf >= 0) {
-    const at = atLeaf();
-    const row = open.laid.rows[at];
+  if (!state.e || follow) {
+    const row = open.laid.rows[made.leaf >= 0 ? atLeaf() : open.laid.rows.length - 1];
     if (row) go({ e: entryOf(row) }, { replace: true });
   }
   mark();
