@@ -9,6 +9,7 @@ pub(crate) mod base;
 pub(crate) mod boot;
 pub(crate) mod branch;
 pub(crate) mod bundle;
+pub(crate) mod changes;
 pub(crate) mod clear;
 pub(crate) mod compact;
 pub(crate) mod compare;

@@ -20,7 +20,7 @@ use crate::hub::Hub;
 use crate::input::Expected;
 use crate::log::Log;
 use crate::metrics::Metrics;
-use crate::route::Places;
+use crate::route::{Importing, Places};
 use crate::run::{Runs, Workshop};
 use crate::shelf::Shelf;
 use crate::work::Work;
@@ -47,6 +47,7 @@ pub(crate) struct App {
     pub(crate) shelf: Shelf,
     pub(crate) hub: Arc<Hub>,
     pub(crate) runs: Runs,
+    pub(crate) importing: Importing,
     pub(crate) workshop: Arc<dyn Workshop>,
     /// How addresses of ours begin: `http` or `https`.
     pub(crate) scheme: &'static str,

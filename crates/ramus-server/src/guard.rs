@@ -115,7 +115,10 @@ async fn admit(app: &App, request: &Parts) -> Result<Option<(Owner, Role)>, ApiE
 /// The routes that need no token. Shares have a secret of their own.
 fn is_public(method: &Method, path: &str) -> bool {
     match *method {
-        Method::GET | Method::HEAD => matches!(path, "/health" | "/login" | "/login.js") || path.starts_with("/share/"),
+        Method::GET | Method::HEAD => {
+            let is_file = path.starts_with("/assets/") || path.starts_with("/share/");
+            is_file || matches!(path, "/" | "/health" | "/login" | "/login.js")
+        }
         Method::POST => path == "/login",
         _ => false,
     }

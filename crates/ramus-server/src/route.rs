@@ -3,6 +3,7 @@
 mod artifacts;
 mod blobs;
 mod branches;
+mod changes;
 mod children;
 mod compaction;
 mod comparison;
@@ -11,6 +12,7 @@ mod doctor;
 mod entries;
 mod events;
 mod files;
+mod foreign;
 mod health;
 mod history;
 mod life;
@@ -18,6 +20,7 @@ mod login;
 mod messages;
 mod okc;
 mod operations;
+mod outline;
 mod permissions;
 mod place;
 mod runs;
@@ -30,6 +33,7 @@ mod transfer;
 mod tree;
 mod upkeep;
 mod usage;
+mod web;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -47,6 +51,7 @@ use crate::app::App;
 use crate::document;
 use crate::error::{ApiError, Kind};
 use crate::guard::guard;
+pub(crate) use foreign::Importing;
 pub(crate) use okc::Places;
 
 /// Every route that is described.
@@ -60,6 +65,9 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(entries::list, entries::append))
         .routes(routes!(entries::line))
         .routes(routes!(tree::tree))
+        .routes(routes!(outline::outline))
+        .routes(routes!(outline::rows))
+        .routes(routes!(outline::passage))
         .routes(routes!(context::context))
         .routes(routes!(messages::messages, messages::say))
         .routes(routes!(state::state))
@@ -71,6 +79,7 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(compaction::replace_segment))
         .routes(routes!(files::snapshots, files::snapshot))
         .routes(routes!(files::diff))
+        .routes(routes!(changes::changes))
         .routes(routes!(files::restore))
         .routes(routes!(files::revert))
         .routes(routes!(files::unrevert))
@@ -103,6 +112,7 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(shares::page))
         .routes(routes!(transfer::export))
         .routes(routes!(transfer::import))
+        .routes(routes!(foreign::found, foreign::import))
         .routes(routes!(runs::list, runs::start))
         .routes(routes!(runs::show))
         .routes(routes!(runs::say))
@@ -139,6 +149,8 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
     let (router, _) = described().split_for_parts();
     router
         .route("/openapi.json", axum::routing::get(health::openapi))
+        .route("/", axum::routing::get(web::page))
+        .route("/assets/{bundle}/{name}", axum::routing::get(web::asset))
         .route("/login.js", axum::routing::get(login::script))
         .route("/login", axum::routing::get(login::page))
         .fallback(async || ApiError::not_found("there is no such route"))

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ramus_engine::run::{Asker, Inbox, Run};
 use ramus_engine::settings::Settings;
 use ramus_engine::{Engine, Retention, Session};
+use ramus_interchange::place::Root;
 use ramus_redact::Redactor;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
@@ -99,6 +100,9 @@ pub trait Workshop: Send + Sync {
 
     /// Returns the rules by which old sessions go.
     fn retention(&self) -> Result<Retention, ApiError>;
+
+    /// Returns where other agents may keep their sessions.
+    fn places(&self) -> Result<Vec<Root>, ApiError>;
 
     /// Returns the settings that hold in a directory.
     fn settings(&self, directory: &str) -> Result<Settings, ApiError>;

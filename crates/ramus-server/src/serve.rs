@@ -177,6 +177,7 @@ fn app(config: Config, home: Home, hosts: Hosts, scheme: &'static str) -> Arc<Ap
         shelf: Shelf::default(),
         hub,
         runs: Runs::new(config.limits.runs),
+        importing: route::Importing::default(),
         workshop: home.workshop,
         scheme,
         runtime: Handle::current(),

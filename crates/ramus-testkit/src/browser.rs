@@ -4,6 +4,7 @@
 //! no more. Waiting ends after [`PATIENCE`].
 
 mod chrome;
+mod hands;
 mod protocol;
 mod socket;
 

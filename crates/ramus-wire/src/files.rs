@@ -14,6 +14,7 @@ pub fn snapshot(snapshot: &SnapshotEntry) -> Value {
         "commit": snapshot.commit.to_string(),
         "label": snapshot.label,
         "entry": snapshot.entry.as_str(),
+        "seq": snapshot.seq.number(),
         "files": snapshot.files,
         "not_covered": snapshot.uncovered,
         "created": snapshot.created,

@@ -36,6 +36,7 @@ mod meta;
 mod models;
 mod move_session;
 mod new;
+mod open;
 mod permissions;
 mod purge;
 mod recover;
@@ -144,6 +145,7 @@ pub(crate) enum Command {
     Trust(trust::Trust),
     Serve(serve::Serve),
     Login(login::Login),
+    Open(open::Open),
     Session(session::Session),
     Demo(demo::Demo),
     Completions(completions::Completions),
@@ -167,6 +169,7 @@ impl Command {
             Self::Trust(_) => Some("which files are trusted is for whoever sits at that machine"),
             Self::Models(_) => Some("it tells what this machine can ask"),
             Self::Serve(_) => Some("it starts a server"),
+            Self::Open(_) => Some("a server shows its own sessions: open its address in a browser"),
             Self::Demo(_) | Self::Completions(_) => Some("it touches no sessions"),
             Self::Login(_)
             | Self::Run(_)
@@ -307,6 +310,7 @@ impl Command {
             Self::Serve(serve) => serve.run(invocation),
             // It needs no engine, so it was done before there was one.
             Self::Login(_) => Ok(Exit::Done),
+            Self::Open(open) => open.run(invocation),
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),
             Self::Completions(completions) => completions.run(invocation.screen),

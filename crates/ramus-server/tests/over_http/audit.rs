@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::http::{Request, Response, raw};
 use crate::world::World;
 
-/// The routes that are described, and the three that are not.
+/// The routes that are described, and those that are not.
 pub(crate) fn routes() -> Vec<(String, String)> {
     let document: Value = serde_json::from_str(&ramus_server::document()).unwrap();
     let paths = document["paths"].as_object().unwrap();
@@ -15,15 +15,21 @@ pub(crate) fn routes() -> Vec<(String, String)> {
             item.as_object().unwrap().keys().map(move |method| (method.to_uppercase(), path.clone()))
         })
         .collect();
-    routes
-        .extend([("GET", "/openapi.json"), ("GET", "/login"), ("GET", "/login.js")].map(|(m, p)| (m.into(), p.into())));
+    routes.extend(
+        ["/openapi.json", "/login", "/login.js", "/", "/assets/{bundle}/app.js"]
+            .map(|path| ("GET".into(), path.into())),
+    );
     assert!(routes.len() > 40, "{routes:?}");
     routes
 }
 
 /// Routes that anyone may ask. This list is the whole of it.
 fn is_public(method: &str, path: &str) -> bool {
-    matches!((method, path), ("GET", "/health" | "/login" | "/login.js" | "/share/{id}") | ("POST", "/login"))
+    matches!(
+        (method, path),
+        ("GET", "/" | "/assets/{bundle}/app.js" | "/health" | "/login" | "/login.js" | "/share/{id}")
+            | ("POST", "/login")
+    )
 }
 
 /// A session with something in it, and its name in a path.
@@ -44,6 +50,7 @@ impl Ground {
     fn target(&self, path: &str) -> String {
         let path = path.replace("{path}", "deployments/none/index.html");
         let path = path.replace("{id}", &self.session).replace("{entry}", "%232").replace("{sha256}", &"0".repeat(64));
+        let path = path.replace("{bundle}", ramus_web::bundle());
         path.replace("{run}", "none").replace("{approval}", "none").replace("{call}", "none")
     }
 

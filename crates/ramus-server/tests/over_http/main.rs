@@ -17,5 +17,6 @@ mod owners;
 mod place;
 mod roles;
 mod runs;
+mod view;
 mod workbench;
 mod world;

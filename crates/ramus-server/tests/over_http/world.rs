@@ -98,6 +98,10 @@ impl Workshop for Bench {
         Ok(Retention::of(&Settings::defaults()?)?)
     }
 
+    fn places(&self) -> Result<Vec<ramus_interchange::place::Root>, ApiError> {
+        Ok(Vec::new())
+    }
+
     fn settings(&self, _: &str) -> Result<Settings, ApiError> {
         Ok(Settings::defaults()?)
     }
@@ -117,6 +121,7 @@ pub(crate) fn engine(home: &Path) -> Engine {
         .with_approvals(home)
         .with_snapshots(home)
         .with_shares(home)
+        .with_foreign(home)
 }
 
 impl World {

@@ -20,7 +20,7 @@ const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// A browser with one page, which ends with this value.
 pub struct Browser {
-    protocol: Protocol,
+    pub(super) protocol: Protocol,
     process: Child,
     _profile: TempDir,
 }

@@ -4,6 +4,5 @@
 mod bundle;
 mod crash;
 mod page;
-mod payloads;
 mod share;
 mod world;

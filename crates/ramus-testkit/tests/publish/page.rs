@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use ramus_engine::{Engine, Include, TranscriptScope};
 use ramus_publish::html;
 use ramus_testkit::browser::Browser;
+use ramus_testkit::payloads;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-use crate::payloads;
 
 /// A browser, or the reason why there is none.
 fn browser() -> Option<Browser> {
@@ -20,51 +19,6 @@ fn browser() -> Option<Browser> {
         }
     }
     browser
-}
-
-/// Every field that a file can have, with a payload in each.
-fn hostile_file(payloads: &[String]) -> String {
-    let all = payloads.join(" ");
-    let mut lines = vec![
-        json!({"type": "session", "version": 3, "id": payloads[0], "timestamp": payloads[1], "cwd": all, "title": all}),
-        json!({"type": "session_info", "id": "title", "parentId": null, "timestamp": "", "name": all}),
-    ];
-    let mut parent = Value::Null;
-    let mut add = |lines: &mut Vec<Value>, id: String, mut body: Value| {
-        body["id"] = id.clone().into();
-        body["parentId"] = parent.take();
-        if body.get("timestamp").is_none() {
-            body["timestamp"] = "2026-11-15T10:20:30.000Z".into();
-        }
-        lines.push(body);
-        parent = id.into();
-    };
-    for (at, text) in payloads.iter().enumerate() {
-        let bodies = [
-            json!({"type": "message", "timestamp": text, "message": {"role": "user", "content": [{"type": "text", "text": text}]}}),
-            json!({"type": "message", "message": {"role": "assistant", "model": text, "provider": text, "stopReason": text, "content": [
-                {"type": "text", "text": format!("a {text} b\n\n- {text}\n\n{text}")},
-                {"type": "thinking", "thinking": text},
-                {"type": "toolCall", "id": text, "name": text, "arguments": {"command": text, text.as_str(): text}},
-                {"type": "image", "mimeType": text, "data": text},
-                {"type": "image", "mimeType": "image/png", "data": format!("\"{text}")},
-                {"type": text, "x": text}]}}),
-            json!({"type": "message", "message": {"role": "toolResult", "toolCallId": text, "toolName": text, "isError": true,
-                "content": [{"type": "text", "text": text}]}}),
-            json!({"type": "message", "message": {"role": text, "content": text}}),
-            json!({"type": "custom_message", "customType": text, "content": text, "display": true}),
-            json!({"type": "compaction", "summary": text, "firstKeptEntryId": text, "tokensBefore": 1}),
-            json!({"type": "branch_summary", "summary": text, "fromId": text}),
-            json!({"type": text, "data": text}),
-        ];
-        for (kind, body) in bodies.into_iter().enumerate() {
-            let id = format!("{at}.{kind}{text}");
-            add(&mut lines, id, body);
-        }
-        let target = format!("{at}.0{text}");
-        lines.push(json!({"type": "label", "id": format!("label{at}"), "parentId": null, "timestamp": "", "targetId": target, "label": text}));
-    }
-    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn page_of(folder: &TempDir, file: &str) -> PathBuf {
@@ -130,7 +84,7 @@ fn i12_no_payload_runs_in_any_field() {
     let Some(mut browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let payloads = payloads::all();
-    let page = page_of(&folder, &hostile_file(&payloads));
+    let page = page_of(&folder, &payloads::file(&payloads));
     let entries = payloads.len() * 8;
     check(&mut browser, &page, entries);
     // The policy is the second wall; the first one must hold alone.

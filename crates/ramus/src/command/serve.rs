@@ -2,6 +2,7 @@
 
 mod files;
 mod token;
+mod whereabouts;
 mod workshop;
 
 use std::io::{self, Write as _};
@@ -20,11 +21,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
 use crate::render::{Text, json as shape, style};
-use token::{Keys, Origin};
+pub(super) use token::Keys;
+use token::Origin;
+pub(super) use whereabouts::Whereabouts;
 use workshop::Bench;
 
 /// Where the server listens when nobody says.
-const PORT: u16 = 7347;
+pub(super) const PORT: u16 = 7347;
 
 const EXAMPLES: &str = "\
 The server answers under /api/v1 with what the commands print with --json; GET /openapi.json describes it. It listens to \
@@ -81,10 +84,35 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
+    /// A server for this machine alone.
+    pub(super) fn here(port: u16) -> Self {
+        Self {
+            port,
+            host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            socket: None,
+            expose: false,
+            allow_host: Vec::new(),
+            tls_cert: None,
+            tls_key: None,
+            login: false,
+            log_requests: false,
+            script: None,
+        }
+    }
+
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let keys = Keys::of(invocation, invocation.token_file.as_deref())?;
+        self.serve(invocation, &keys, |_, _| Ok(()))
+    }
+
+    /// Answers until it is stopped. `ready` is told where, once it listens.
+    pub(super) fn serve(
+        &self,
+        invocation: &mut Invocation<'_>,
+        keys: &Keys,
+        ready: impl FnOnce(&mut Invocation<'_>, &Address) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Exit> {
         let config = self.config(workspaces(invocation)?)?;
-        let owner = invocation.home.settings().get("owner")?.0.to_owned();
-        let keys = Keys::find(&invocation.home, invocation.token_file.as_deref(), owner)?;
         let home = Home {
             durability: invocation.home.durability()?,
             prices: invocation.prices()?,
@@ -99,7 +127,10 @@ impl Serve {
             Builder::new_multi_thread().enable_all().build().context("cannot start what the server runs on")?;
         let served = runtime.block_on(async {
             let server = Server::bind(config, home).await.map_err(refused)?;
-            self.tell(invocation, server.address(), &keys)?;
+            // Whoever opens the view finds the server by this; one that cannot be found answers all the same.
+            let _here = Whereabouts::tell(invocation.home.root(), &server.address().to_string()).ok().flatten();
+            self.tell(invocation, server.address(), keys)?;
+            ready(invocation, server.address())?;
             let stop = server.stopper();
             let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
             tokio::spawn(async move {

@@ -10,6 +10,7 @@ use ramus_server::{Access, NoRole, Role, Token};
 
 use crate::failure::Refusal;
 use crate::home::Home;
+use crate::invocation::Invocation;
 use crate::providers::variable;
 
 /// The file of the token in the home.
@@ -27,7 +28,7 @@ pub(super) enum Origin {
 }
 
 /// The token, and those of others.
-pub(super) struct Keys {
+pub(crate) struct Keys {
     origin: Origin,
     owner: String,
     token: Token,
@@ -42,8 +43,14 @@ struct Other {
 }
 
 impl Keys {
+    /// Finds the token of a home, or the one in a file.
+    pub(crate) fn of(invocation: &Invocation<'_>, file: Option<&Path>) -> anyhow::Result<Self> {
+        let owner = invocation.home.settings().get("owner")?.0.to_owned();
+        Self::find(&invocation.home, file, owner)
+    }
+
     /// Finds the token.
-    pub(super) fn find(home: &Home, file: Option<&Path>, owner: String) -> anyhow::Result<Self> {
+    fn find(home: &Home, file: Option<&Path>, owner: String) -> anyhow::Result<Self> {
         if let Some(text) = variable("RAMUS_TOKEN").filter(|_| file.is_none()) {
             let token = token(text.trim(), "RAMUS_TOKEN")?;
             return Ok(Self { origin: Origin::Environment, owner, token, others: Vec::new() });
@@ -72,7 +79,7 @@ impl Keys {
         &self.origin
     }
 
-    pub(super) fn token(&self) -> &Token {
+    pub(crate) fn token(&self) -> &Token {
         &self.token
     }
 

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use ramus_engine::run::{Asker, Inbox};
 use ramus_engine::settings::Settings;
 use ramus_engine::{Engine, Retention, Session};
+use ramus_interchange::place::Root;
 use ramus_redact::Redactor;
 use ramus_server::{ApiError, Equipped, Kind, Order, Workshop};
 use ramus_store::JsonlStore;
 use tokio::runtime::Handle;
 
+use crate::agents;
 use crate::cli::Global;
 use crate::command::run::drive;
 use crate::command::run::equipment::{Choices, Kept, equip};
@@ -80,6 +82,11 @@ impl Workshop for Bench {
 
     fn retention(&self) -> Result<Retention, ApiError> {
         Ok(Retention::of(self.home.settings())?)
+    }
+
+    fn places(&self) -> Result<Vec<Root>, ApiError> {
+        let environment = agents::environment(&self.cwd).map_err(|error| refused(&error))?;
+        Ok(agents::stores(&environment, None))
     }
 
     fn settings(&self, directory: &str) -> Result<Settings, ApiError> {

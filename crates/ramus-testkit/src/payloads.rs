@@ -1,10 +1,12 @@
 //! Texts that run a script in a page that is careless with them. Each would set `window.ran`.
 
+use serde_json::{Value, json};
+
 /// What runs.
 const RUN: &str = "window.ran=1";
 
 /// Returns all of them.
-pub(crate) fn all() -> Vec<String> {
+pub fn all() -> Vec<String> {
     let mut all = Vec::new();
     let tags = [
         "img src=x",
@@ -102,4 +104,49 @@ pub(crate) fn all() -> Vec<String> {
 #[test]
 fn there_are_five_hundred_and_more() {
     assert!(all().len() >= 500, "{}", all().len());
+}
+
+/// Every field that a file can have, with a payload in each.
+pub fn file(payloads: &[String]) -> String {
+    let all = payloads.join(" ");
+    let mut lines = vec![
+        json!({"type": "session", "version": 3, "id": payloads.first(), "timestamp": payloads.get(1), "cwd": all, "title": all}),
+        json!({"type": "session_info", "id": "title", "parentId": null, "timestamp": "", "name": all}),
+    ];
+    let mut parent = Value::Null;
+    let mut add = |lines: &mut Vec<Value>, id: String, mut body: Value| {
+        if let Some(body) = body.as_object_mut() {
+            body.insert("id".into(), id.as_str().into());
+            body.insert("parentId".into(), parent.take());
+            body.entry("timestamp").or_insert_with(|| "2026-11-15T10:20:30.000Z".into());
+        }
+        lines.push(body);
+        parent = id.into();
+    };
+    for (at, text) in payloads.iter().enumerate() {
+        let bodies = [
+            json!({"type": "message", "timestamp": text, "message": {"role": "user", "content": [{"type": "text", "text": text}]}}),
+            json!({"type": "message", "message": {"role": "assistant", "model": text, "provider": text, "stopReason": text, "content": [
+                {"type": "text", "text": format!("a {text} b\n\n- {text}\n\n{text}")},
+                {"type": "thinking", "thinking": text},
+                {"type": "toolCall", "id": text, "name": text, "arguments": {"command": text, text.as_str(): text}},
+                {"type": "image", "mimeType": text, "data": text},
+                {"type": "image", "mimeType": "image/png", "data": format!("\"{text}")},
+                {"type": text, "x": text}]}}),
+            json!({"type": "message", "message": {"role": "toolResult", "toolCallId": text, "toolName": text, "isError": true,
+                "content": [{"type": "text", "text": text}]}}),
+            json!({"type": "message", "message": {"role": text, "content": text}}),
+            json!({"type": "custom_message", "customType": text, "content": text, "display": true}),
+            json!({"type": "compaction", "summary": text, "firstKeptEntryId": text, "tokensBefore": 1}),
+            json!({"type": "branch_summary", "summary": text, "fromId": text}),
+            json!({"type": text, "data": text}),
+        ];
+        for (kind, body) in bodies.into_iter().enumerate() {
+            let id = format!("{at}.{kind}{text}");
+            add(&mut lines, id, body);
+        }
+        let target = format!("{at}.0{text}");
+        lines.push(json!({"type": "label", "id": format!("label{at}"), "parentId": null, "timestamp": "", "targetId": target, "label": text}));
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }

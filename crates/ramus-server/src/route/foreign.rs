@@ -1,0 +1,116 @@
+//! What other agents keep on this machine, and taking it in. It may take minutes, so it is started and watched.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use ramus_engine::{EngineError, ForeignImport, ForeignImported, ForeignProgress};
+use ramus_wire::foreign as shape;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::access::Owner;
+use crate::answer::Answer;
+use crate::app::App;
+use crate::document::{Refusals, Shape};
+use crate::error::ApiError;
+use crate::input::Body;
+
+/// The import that runs, or how the last one ended.
+#[derive(Default)]
+pub(crate) struct Importing(Mutex<Phase>);
+
+#[derive(Default)]
+enum Phase {
+    #[default]
+    Never,
+    Running(ForeignProgress),
+    Ended(Result<ForeignImported, EngineError>),
+}
+
+impl Importing {
+    fn phase(&self) -> MutexGuard<'_, Phase> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that an import starts, unless one runs.
+    fn start(&self) -> Result<(), ApiError> {
+        let mut phase = self.phase();
+        if matches!(*phase, Phase::Running(_)) {
+            return Err(ApiError::busy("an import is running").hint("watch it, and start another one afterwards"));
+        }
+        *phase = Phase::Running(ForeignProgress::default());
+        Ok(())
+    }
+
+    fn to_json(&self) -> Value {
+        match &*self.phase() {
+            Phase::Never => json!({"status": "none"}),
+            Phase::Running(progress) => json!({
+                "status": "running", "files": progress.sources, "of_files": progress.of_sources,
+                "bytes": progress.bytes, "of_bytes": progress.of_bytes,
+            }),
+            Phase::Ended(Ok(done)) => json!({
+                "status": "ended", "imported": done.imported.len(), "grown": done.grown.len(),
+                "unchanged": done.unchanged, "failed": failures(done),
+            }),
+            Phase::Ended(Err(error)) => json!({"status": "failed", "reason": error.to_string()}),
+        }
+    }
+}
+
+fn failures(done: &ForeignImported) -> Vec<Value> {
+    let told = done.failed.iter();
+    told.map(|failure| json!({"file": failure.file, "agent": failure.agent, "reason": failure.reason})).collect()
+}
+
+/// Tells which sessions of other agents are on this machine, and how far an import has come. Only the user of the home may ask.
+#[utoipa::path(get, path = "/api/v1/foreign", tag = "transfer",
+    responses((status = 200, description = "How many files of each agent, and the import", body = Shape), Refusals))]
+pub(crate) async fn found(State(app): State<Arc<App>>, owner: Owner) -> Result<Answer, ApiError> {
+    app.access.check_user(&owner)?;
+    app.work(move |app| {
+        let stores = app.engine.find_foreign(&app.workshop.places()?);
+        Ok(Answer::json(json!({"found": shape::found(&stores), "import": app.importing.to_json()})))
+    })
+    .await
+}
+
+/// Which sessions are taken in.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Wanted {
+    /// The agents; all of them when none is named.
+    agents: Vec<String>,
+}
+
+/// Takes in the sessions of other agents that are new here. Answers at once; `GET` tells how far it has come. Nothing of theirs is
+/// changed. Only the user of the home may.
+#[utoipa::path(post, path = "/api/v1/foreign", tag = "transfer", request_body = Wanted,
+    responses((status = 202, description = "The import was started", body = Shape), Refusals))]
+pub(crate) async fn import(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Body(wanted): Body<Wanted>,
+) -> Result<Answer, ApiError> {
+    app.access.check_user(&owner)?;
+    app.work(move |app| {
+        let mut stores = app.engine.find_foreign(&app.workshop.places()?);
+        let is_wanted = |name: &str| wanted.agents.is_empty() || wanted.agents.iter().any(|agent| agent == name);
+        stores.retain(|store| store.format.is_some_and(|format| is_wanted(format.name())));
+        app.importing.start()?;
+        let working = Arc::clone(app);
+        let started = std::thread::Builder::new().name("import".into()).spawn(move || {
+            let mut tell = |progress| *working.importing.phase() = Phase::Running(progress);
+            let done = working.engine.import_foreign(&stores, ForeignImport::default(), &mut tell);
+            *working.importing.phase() = Phase::Ended(done);
+        });
+        if started.is_err() {
+            *app.importing.phase() = Phase::Never;
+            return Err(ApiError::busy("no thread could be started for the import"));
+        }
+        Ok(Answer::json(json!({"import": app.importing.to_json()})).status(StatusCode::ACCEPTED))
+    })
+    .await
+}

@@ -1,0 +1,60 @@
+// The keyboard. Nothing needs a mouse.
+
+import { act, ACTIONS } from "./actions.js";
+import { isOpen } from "./dialog.js";
+import { help } from "./help.js";
+import { palette } from "./palette.js";
+import { go, state } from "./state.js";
+import { focus, move, moveSibling, moveTurn, toLeaf } from "./tree.js";
+
+/** Moves, and what is opened; the rest are actions. */
+export const MOVES = [
+  ["j", "Next row", () => move(1)],
+  ["k", "Previous row", () => move(-1)],
+  ["J", "Next prompt", () => moveTurn(1)],
+  ["K", "Previous prompt", () => moveTurn(-1)],
+  ["h", "Previous sibling branch", () => moveSibling(-1)],
+  ["l", "Next sibling branch", () => moveSibling(1)],
+  ["G", "The leaf", () => toLeaf()],
+  ["/", "Find in this session", () => palette({ here: Boolean(state.s) })],
+  ["t", "Fold or unfold thinking", () => toggle("details.thinking")],
+  ["o", "Fold or unfold calls of tools", () => toggle("details.call")],
+  ["?", "This help", () => help()],
+];
+
+const ARROWS = { ArrowDown: () => move(1), ArrowUp: () => move(-1), ArrowRight: () => moveSibling(1), ArrowLeft: () => moveSibling(-1), PageDown: () => move(15), PageUp: () => move(-15), Home: () => move(-Infinity), End: () => move(Infinity) };
+
+export function start() {
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      if (!isOpen()) palette();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || isOpen() || isTyping(event.target)) return;
+    const isInTree = event.target.closest?.(".tree .list");
+    const arrow = isInTree && ARROWS[event.key];
+    const found = arrow || MOVES.find(([key]) => key === event.key)?.[2];
+    if (found) {
+      event.preventDefault();
+      if ("jkJKhl".includes(event.key)) focus();
+      return found();
+    }
+    if (event.key === "Escape" && state.page) return go({ page: "", a: "", b: "" });
+    const action = ACTIONS.find((one) => one.key === event.key);
+    // Enter on a button presses the button.
+    if (!action || (event.key === "Enter" && event.target.closest?.("button, a, summary, input, select, [role=tab], .sessions"))) return;
+    event.preventDefault();
+    act(action.name);
+  });
+}
+
+function isTyping(target) {
+  return target.closest?.("input, textarea, select") !== null && target.closest !== undefined;
+}
+
+function toggle(what) {
+  const all = [...document.querySelectorAll(`.detail ${what}`)];
+  const isClosed = all.some((one) => !one.open);
+  for (const one of all) one.open = isClosed;
+}

@@ -1,0 +1,154 @@
+//! Changing things: going elsewhere, going back with the files, naming, forking, putting away, sharing.
+
+use crate::place::Place;
+use crate::world::World;
+
+/// A model that changes a file.
+const EDIT: &str = "answers = [\n\
+    { steps = [{ call = { id = \"c1\", name = \"read\", arguments = { path = \"notes.txt\" } } }] },\n\
+    { steps = [{ call = { id = \"c2\", name = \"edit\", arguments = { path = \"notes.txt\", old = \"old\", new = \"new\" } } }] },\n\
+    { steps = [{ text = \"written\" }, { usage = { input = 900, output = 40 } }] },\n]";
+
+/// A model that says something.
+const TALK: &str = "answers = [{ steps = [{ text = \"hello\" }] }]";
+
+/// A session of two turns; the second changed a file.
+fn edited() -> (World, String) {
+    let world = World::new();
+    world.file("notes.txt", "old\n");
+    let (talk, edit) = (world.file("../talk.toml", TALK), world.file("../edit.toml", EDIT));
+    world.ok(&["run", "Say hello", "--script", &talk, "--permission", "all=allow"]);
+    world.ok(&["run", "Change the notes", "-c", "--script", &edit, "--permission", "all=allow"]);
+    let session = world.json(&["list"])["sessions"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(notes(&world), "new\n");
+    (world, session)
+}
+
+fn notes(world: &World) -> String {
+    std::fs::read_to_string(world.path("project/notes.txt")).unwrap_or_default()
+}
+
+#[test]
+fn files_go_back_with_the_conversation_and_come_again() {
+    let (world, session) = edited();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Change the notes");
+    // What the turn changed.
+    place.press(&["d"]);
+    place.sees(".lines .minus", "old");
+    place.sees(".lines .plus", "new");
+    // Back to the end of the first turn: the dialog says first which files change.
+    place.press(&["k", "r"]);
+    place.sees("dialog .steps", "notes.txt changes back");
+    assert_eq!(notes(&place.world), "new\n");
+    place.press(&["Enter"]);
+    place.sees(".note", "1 file changed");
+    assert_eq!(notes(&place.world), "old\n");
+    place.until("document.querySelector('.entry[aria-selected=true]').innerText.startsWith('@')");
+    place.sees(".about", "Reverted");
+    place.push("Undo");
+    place.sees(".note", "The revert was taken back");
+    assert_eq!(notes(&place.world), "new\n");
+    // A file that a person changed since is kept, and the dialog says so.
+    place.world.file("notes.txt", "mine\n");
+    place.press(&["K", "r"]);
+    place.sees("dialog .steps .conflict", "you changed it since");
+    place.press(&["Enter"]);
+    place.until("!document.querySelector('dialog')");
+    assert_eq!(notes(&place.world), "mine\n");
+    place.was_quiet();
+}
+
+#[test]
+fn one_goes_on_from_elsewhere_names_it_and_forks_it() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    let leaf = |place: &Place| {
+        place.world.json(&["session", "show", &session])["session"]["leaf"].as_str().unwrap().to_owned()
+    };
+    place.sees(".entry", "And in reverse?");
+    place.sees(".entry", "Without changing it?");
+    assert_eq!(leaf(&place), "cccc0002");
+    // The other branch.
+    place.press(&["h", "Enter"]);
+    place.sees(".note", "Checked out");
+    assert_eq!(leaf(&place), "bbbb0001");
+    place.until("document.querySelector('.entry[aria-selected=true]').innerText.startsWith('@')");
+    place.push("Undo");
+    place.until("[...document.querySelectorAll('.entry')].some((row) => row.innerText.startsWith('@') && row.innerText.includes('Without'))");
+    assert_eq!(leaf(&place), "cccc0002");
+    // A label, by the key, and what it is called before.
+    place.press(&["L"]);
+    place.until("document.activeElement.tagName === 'INPUT'");
+    place.browser.write("good idea").unwrap();
+    place.press(&["Enter"]);
+    place.sees(".entry .label", "good idea");
+    // The prompt again, otherwise: the box has its text and the leaf is in front of it.
+    place.press(&["a"]);
+    place.until("document.getElementById('prompt').value === 'And in reverse?' || document.getElementById('prompt').value === 'Without changing it?'");
+    assert_eq!(leaf(&place), "aaaa0004");
+    place.press(&["Escape"]);
+    // A fork is another session, and is shown.
+    place.press(&["f"]);
+    place.sees(".note", "Forked");
+    place.until(&format!(
+        "!location.search.includes('{session}') && document.querySelectorAll('.session').length === 2"
+    ));
+    let listed = place.world.json(&["list", "--all", "--drafts"]);
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 2);
+    place.was_quiet();
+}
+
+#[test]
+fn a_session_is_starred_archived_and_deleted() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".session", "Sort a list");
+    place.sees(".detail h1", "Sort a list");
+    place.press(&["s"]);
+    place.until("document.querySelector('.session .star')");
+    place.push("Archive");
+    place.sees(".note", "Archived");
+    place.until("document.querySelectorAll('.session').length === 0");
+    let show = |place: &Place| place.world.json(&["session", "show", &session])["session"].clone();
+    assert_eq!((&show(&place)["archived"], &show(&place)["starred"]), (&true.into(), &true.into()));
+    place.push("Undo");
+    place.until("document.querySelectorAll('.session').length === 1");
+    assert_eq!(show(&place)["archived"], false);
+    // Deleting asks first.
+    place.press(&["ctrl+k"]);
+    place.browser.write("Delete the session").unwrap();
+    place.sees("#found", "Delete the session for good");
+    place.press(&["Enter"]);
+    place.sees("dialog", "nothing brings it back");
+    place.press(&["Enter"]);
+    place.until("document.querySelectorAll('.session').length === 0");
+    assert_eq!(place.world.run(&["session", "show", &session]).code, 3);
+}
+
+#[test]
+fn a_share_is_made_opened_and_taken_back() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.push("Share…");
+    place.sees("dialog", "would be shared");
+    place.browser.click("#share-now").unwrap();
+    place.until("document.getElementById('share-url')");
+    let url = place.ask("document.getElementById('share-url').value").as_str().unwrap().to_owned();
+    place.sees("dialog", "Shared now");
+    let view = place.ask("location.href").as_str().unwrap().to_owned();
+    place.browser.visit(&url).unwrap();
+    place.sees("body", "Call sorted(names).");
+    place.browser.visit(&view).unwrap();
+    place.sees(".session", "shared");
+    place.sees(".entry", "Without changing it?");
+    place.push("Share…");
+    place.push("Take back");
+    place.sees(".note", "works no more");
+    place.browser.visit(&url).unwrap();
+    place.sees("body", "there is no such share");
+}

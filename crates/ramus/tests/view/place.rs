@@ -1,0 +1,95 @@
+//! A world with a server in it, and a browser that is logged in.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+
+use ramus_testkit::browser::Browser;
+use serde_json::Value;
+
+use crate::world::World;
+
+/// A server and a browser that shows its view.
+pub(crate) struct Place {
+    pub(crate) world: World,
+    pub(crate) browser: Browser,
+    pub(crate) address: String,
+    server: Child,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// Returns a browser, or says why a test did nothing.
+fn browser() -> Option<Browser> {
+    let browser = Browser::start().unwrap();
+    if browser.is_none() {
+        eprintln!("skipped: there is no chromium on this machine");
+    }
+    browser
+}
+
+impl Place {
+    /// Opens the view of a world, at what the address shall say; none when there is no browser.
+    pub(crate) fn open(world: World, more: &[&str], query: &str) -> Option<Self> {
+        let mut browser = browser()?;
+        let mut command = world.command(&[&["serve", "--port", "0", "--json", "--login"], more].concat());
+        let mut server = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_str(&line).unwrap();
+        let address = ready["address"].as_str().unwrap().to_owned();
+        browser.go_online().unwrap();
+        browser.look(1280, 800, false).unwrap();
+        let login = ready["login"].as_str().unwrap();
+        let to = query.replace('?', "%3F").replace('=', "%3D").replace('&', "%26");
+        browser.visit(&format!("{login}&to={to}")).unwrap();
+        browser.wait_until("location.pathname === '/' && document.querySelector('.panes')").unwrap();
+        Some(Self { world, browser, address, server })
+    }
+
+    pub(crate) fn until(&mut self, expression: &str) {
+        self.browser.wait_until(expression).unwrap();
+    }
+
+    /// Waits until something on the page has this text.
+    pub(crate) fn sees(&mut self, selector: &str, text: &str) {
+        let (selector, text) = (Value::from(selector), Value::from(text));
+        self.until(&format!(
+            "[...document.querySelectorAll({selector})].some((one) => one.textContent.includes({text}))"
+        ));
+    }
+
+    pub(crate) fn press(&mut self, keys: &[&str]) {
+        self.browser.press(keys).unwrap();
+    }
+
+    pub(crate) fn ask(&mut self, expression: &str) -> Value {
+        self.browser.evaluate(expression).unwrap()
+    }
+
+    /// Presses the button with this text.
+    pub(crate) fn push(&mut self, text: &str) {
+        let find = format!(
+            "[...document.querySelectorAll('button')].reverse().find((one) => one.textContent === {} && one.offsetParent && !one.disabled)",
+            Value::from(text)
+        );
+        self.until(&find);
+        self.ask(&format!("{find}.click()"));
+    }
+
+    /// Nothing went wrong in the page, and it asked nobody but its server.
+    pub(crate) fn was_quiet(&mut self) {
+        assert_eq!(self.browser.complaints(), Vec::<String>::new());
+        let others: Vec<String> = self
+            .browser
+            .requests()
+            .into_iter()
+            .filter(|url| !url.starts_with(&self.address) && !url.starts_with("data:image/") && url != "about:blank")
+            .collect();
+        assert_eq!(others, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,69 @@
+//! Turns in the view: words as they come, questions, and stopping.
+
+use crate::place::Place;
+use crate::world::World;
+
+/// An answer that never ends.
+const ENDLESS: &str = "answers = [{ steps = [{ text = [\"one \", \"two\"] }, { hang = true }] }]";
+
+/// A command that must be asked for, and an answer.
+const ASKING: &str = "answers = [\n\
+    { steps = [{ call = { id = \"c1\", name = \"bash\", arguments = { command = \"touch made\" } } }] },\n\
+    { steps = [{ text = \"it is **made**\" }] },\n]";
+
+#[test]
+fn words_show_as_they_come_and_a_turn_is_cancelled() {
+    let world = World::new();
+    let script = world.file("../script.toml", ENDLESS);
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("go on for ever").unwrap();
+    place.press(&["ctrl+Enter"]);
+    place.sees(".streaming", "one two");
+    place.sees(".entry", "go on for ever");
+    place.sees(".status", "live");
+    place.until("document.querySelector('.dot.live')");
+    // Something is said meanwhile, and then it is enough.
+    place.until("document.activeElement.id === 'prompt' && document.getElementById('prompt').value === ''");
+    place.browser.write("and then stop").unwrap();
+    place.push("Queue");
+    place.sees(".prompt .buttons", "1 waiting");
+    place.browser.click("#cancel").unwrap();
+    place.sees(".note", "cancelled");
+    place.sees(".message.assistant", "one two");
+    place.until("!document.querySelector('.streaming') && document.getElementById('send')");
+    assert!(place.world.ok(&["show", &session, "--json"]).contains("one two"));
+    place.was_quiet();
+}
+
+#[test]
+fn what_a_turn_asks_is_answered_in_the_view() {
+    let world = World::new();
+    let script = world.file("../script.toml", ASKING);
+    let Some(mut place) = Place::open(world, &["--script", &script], "") else { return };
+    // A new session, from nothing.
+    place.sees(".welcome", "No sessions yet");
+    place.press(&["n"]);
+    place.until("document.activeElement.id === 'prompt' && location.search.includes('s=')");
+    place.browser.write("make it").unwrap();
+    place.press(&["ctrl+Enter"]);
+    place.sees(".question", "touch made");
+    assert!(!place.world.path("project/made").exists());
+    place.browser.click(".question [data-answer=once]").unwrap();
+    place.sees(".message.assistant strong", "made");
+    place.until("!document.querySelector('.question')");
+    assert!(place.world.path("project/made").exists());
+    // And denied, when it is asked again.
+    std::fs::remove_file(place.world.path("project/made")).unwrap();
+    place.until("document.getElementById('send')");
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("again").unwrap();
+    place.push("Send");
+    place.browser.click(".question [data-answer=deny]").unwrap();
+    place.until("!document.querySelector('.question') && document.getElementById('send')");
+    assert!(!place.world.path("project/made").exists());
+    place.was_quiet();
+}
