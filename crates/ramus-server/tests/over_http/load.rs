@@ -67,7 +67,7 @@ fn k2_readers_that_do_not_read_are_cut_off_and_disturb_nobody() {
         return;
     }
     // They are there while the others are measured, and not much longer.
-    let limits = Limits { write: Duration::from_secs(disturbed.seconds as u64 + 2), ..Limits::default() };
+    let limits = Limits { write: Duration::from_secs(disturbed.seconds as u64 + 6), ..Limits::default() };
     let world = World::with(TWO_WORDS, limits);
     let (mut best_alone, mut best_disturbed) = (f64::MAX, f64::MAX);
     for _ in 0..number("RAMUS_ROUNDS", 1) {

@@ -19,6 +19,9 @@ use crate::world::{message, result};
 /// How much the system keeps for a connection that is never read from.
 const LITTLE: u32 = 4096;
 
+/// For how long nothing is said when nothing more will be.
+const QUIET: Duration = Duration::from_millis(500);
+
 /// How many come and go at the same time.
 const AT_ONCE: usize = 8;
 
@@ -78,6 +81,9 @@ async fn read(order: &Order, reading: Reading) -> (Figures, Vec<TcpStream>) {
         stream.write_all(request(order, "last-event-id: 0\r\n").as_bytes()).await.unwrap();
         stalled.push(stream);
     }
+    if !stalled.is_empty() {
+        until_quiet(order).await;
+    }
     let first = length(order) + 1;
     let mut readers = JoinSet::new();
     for _ in 0..reading.readers {
@@ -101,6 +107,22 @@ async fn read(order: &Order, reading: Reading) -> (Figures, Vec<TcpStream>) {
     let at = |part: usize| f64::from(delays[(delays.len() - 1) * part / 100]) / 1000.0;
     assert_eq!(delays.len(), events * reading.readers);
     (Figures { deliveries: delays.len(), median: at(50), p99: at(99), longest: at(100), rate }, stalled)
+}
+
+/// Waits until the server has nothing more to say to those who do not listen: what they were sent before they were stuck is
+/// work like any other, and not what is measured.
+async fn until_quiet(order: &Order) {
+    let (started, mut told) = (Instant::now(), None);
+    loop {
+        let asked = Request::new("GET", "/metrics").header("authorization", &format!("Bearer {}", order.token));
+        let metrics = String::from_utf8(asked.send(order.address).body).unwrap();
+        let events = metrics.lines().find_map(|line| line.strip_prefix("ramus_events_sent_total ")).unwrap().to_owned();
+        if told.replace(events.clone()) == Some(events) {
+            return;
+        }
+        assert!(started.elapsed() < PATIENCE, "the server goes on talking");
+        tokio::time::sleep(QUIET).await;
+    }
 }
 
 /// How many entries the session has.
