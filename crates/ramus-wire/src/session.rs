@@ -261,6 +261,11 @@ pub fn message(view: &View) -> Map<String, Value> {
     members(serde_json::to_value(MessageJson::of(view)).unwrap_or_default())
 }
 
+/// The same, with what kind of entry it is.
+pub fn message_of(session: &Session, view: &View) -> Map<String, Value> {
+    members(serde_json::to_value(MessageJson::of(view).in_session(session, view)).unwrap_or_default())
+}
+
 /// An entry that was just written.
 pub fn written(written: &Written) -> Map<String, Value> {
     members(json!({

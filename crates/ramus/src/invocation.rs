@@ -215,7 +215,12 @@ impl<'s> Invocation<'s> {
 
     /// Says that what is shown may be incomplete.
     pub(crate) fn mention_damage(&mut self, log: &Log, argument: &str) -> anyhow::Result<()> {
-        if log.is_damaged() {
+        self.mention_if_damaged(log.is_damaged(), argument)
+    }
+
+    /// Says it, if it is so.
+    pub(crate) fn mention_if_damaged(&mut self, is_damaged: bool, argument: &str) -> anyhow::Result<()> {
+        if is_damaged {
             let session = Target::parse(argument).session;
             self.screen.warn(&format!("the session is damaged; `ramus doctor {session}` tells what is wrong"))?;
         }

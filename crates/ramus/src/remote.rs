@@ -95,6 +95,11 @@ impl Remote {
         Ok(answer.shift_remove("session").map(ramus_wire::members).unwrap_or_default())
     }
 
+    /// Returns how many entries the log of a session has.
+    pub(crate) fn position(&self, id: &str) -> anyhow::Result<u64> {
+        Ok(self.wait(self.get(&["sessions", id]).answer())?.position().unwrap_or_default())
+    }
+
     /// Finds the id of a session that is worked on as a whole.
     pub(crate) fn id(&self, argument: &str) -> anyhow::Result<String> {
         let target = Target::parse(argument);
@@ -134,7 +139,7 @@ impl Remote {
     /// Fetches the log of a session into `engine`, with everything that belongs to it, and returns its id.
     pub(crate) fn fetch(&self, engine: &Engine, name: &str) -> anyhow::Result<String> {
         let id = self.resolve(name)?;
-        let position = self.wait(self.get(&["sessions", &id]).answer())?.position().unwrap_or_default();
+        let position = self.position(&id)?;
         if self.fetched.borrow_mut().insert(id.clone(), position) != Some(position) {
             let request = self.get(&["sessions", &id, "export"]).query("to", "json");
             engine.import_bundle(BufReader::new(self.spool(request)?), ImportOptions::default())?;

@@ -140,8 +140,10 @@ pub(crate) async fn label(
     app.work(move |app| {
         let mut session = app.session_at(&owner, &id, expected)?;
         let entry = session.resolve(&label.entry)?;
-        let named = session.entry_id(entry);
         let written = app.engine.label(&mut session, entry, label.name.as_deref())?;
+        // A name that is given to the end of a turn is given to what was said last.
+        let named = label.name.as_deref().and_then(|name| session.resolve(name).ok()).unwrap_or(entry);
+        let named = session.entry_id(named);
         let position = app.finish(&mut session)?;
         Ok(Answer::object(shape::labelled(&written, named.as_str())).at(position))
     })

@@ -47,8 +47,10 @@ fn what_is_said_is_appended_and_room_is_made() {
     assert_eq!(messages, 2);
     let line = world.get(&of("entries/@"));
     assert!(String::from_utf8_lossy(&line.body).contains("hello to you"));
-    let evicted = done(&world.post(&of("evict"), &json!({"tokens": 1, "dry_run": true})));
-    assert_eq!(evicted["needed"], 1);
+    // What was said last and its answer stay.
+    let full = world.post(&of("evict"), &json!({"tokens": 1, "dry_run": true}));
+    assert_eq!((full.status, full.kind().as_str()), (422, "context-full"));
+    assert_eq!(done(&world.post(&of("evict"), &json!({"tokens": 0, "dry_run": true})))["enough"], true);
     let replaced = done(&world.post(&of("replace-segment"), &json!({"first": said, "last": said, "text": "they met"})));
     assert_eq!(replaced["replaced"], json!([said]));
     assert_eq!(done(&world.post(&of("recover"), &json!({})))["status"], "clean");

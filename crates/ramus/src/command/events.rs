@@ -76,7 +76,7 @@ impl Events {
     fn watch(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
         let id = self.session.as_deref().map(|session| remote.id(session)).transpose()?;
         let end = match &id {
-            Some(id) => remote.wait(remote.get(&["sessions", id]).answer())?.position().unwrap_or_default(),
+            Some(id) => remote.position(id)?,
             None => 0,
         };
         let from = self.from.map_or(if self.replay { 0 } else { end }, u64::from);

@@ -35,8 +35,10 @@ impl Label {
             }
             None => {
                 let (mut session, entry) = invocation.entry(&self.entry)?;
-                let named = session.entry_id(entry);
                 let written = invocation.engine.label(&mut session, entry, self.name.as_deref())?;
+                // A name that is given to the end of a turn is given to what was said last.
+                let named = self.name.as_deref().and_then(|name| session.resolve(name).ok()).unwrap_or(entry);
+                let named = session.entry_id(named);
                 invocation.finish(&mut session)?;
                 json::labelled(&written, named.as_str())
             }

@@ -8,9 +8,10 @@ use serde_json::{Map, Value, json};
 use crate::cli::how_many;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
+use crate::remote::Remote;
 use crate::render::conversation::{Conversation, Turn};
 use crate::render::preview::{self, Preview};
-use crate::render::{Text, glyphs, json, style};
+use crate::render::{Answer as _, Text, glyphs, json, style};
 
 /// How much of an entry that is no message is shown.
 const NOTE: usize = 300;
@@ -23,6 +24,9 @@ Examples:
   ramus show last
   ramus show 0190@start
   ramus show 0190 --limit 20 --json | jq -r .next_cursor";
+
+/// How many messages a server is asked for at a time.
+const PAGE: usize = 10_000;
 
 /// Show the conversation along a path
 #[derive(Debug, Args)]
@@ -57,6 +61,9 @@ struct Shown {
 
 impl Show {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let Some(remote) = invocation.remote().filter(|_| invocation.screen.wants_json() && !self.all) {
+            return self.ask(invocation, &remote);
+        }
         let (session, entry) = invocation.session_and_entry(&self.target)?;
         let leaf = entry.or_else(|| session.log().leaf());
         let selection = if self.all {
@@ -64,7 +71,11 @@ impl Show {
         } else {
             session.select_messages(leaf, self.limit, self.cursor.as_deref())?
         };
-        let info = invocation.engine.describe(&session, &invocation.cwd)?;
+        let mut info = invocation.engine.describe(&session, &invocation.cwd)?;
+        if let Some(remote) = invocation.remote() {
+            // What was fetched of a fork stands on its own.
+            info.entries = remote.describe(session.id().as_str())?.count("entries");
+        }
         let unreadable = if invocation.screen.wants_json() {
             self.print_json(invocation, &session, &info, &selection)?
         } else {
@@ -75,6 +86,37 @@ impl Show {
         invocation.mention_unreadable(unreadable, &self.target)?;
         invocation.mention_missing_blobs(&session.missing_blobs(), &self.target)?;
         Ok(Exit::Done)
+    }
+
+    /// Asks a server for messages: a page, or all when nobody said how many.
+    fn ask(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
+        let (id, entry) = remote.target(&self.target)?;
+        let mut cursor = self.cursor.clone();
+        let mut whole: Option<Map<String, Value>> = None;
+        loop {
+            let request = remote.get(&["sessions", &id, "messages"]).maybe("entry", entry.as_ref());
+            let request = request.maybe("cursor", cursor.as_ref());
+            let mut page = remote.answer(request.query("limit", self.limit.unwrap_or(PAGE).to_string()))?;
+            cursor = page.maybe("next_cursor").map(str::to_owned);
+            let answer = match &mut whole {
+                None => whole.insert(page),
+                Some(answer) => {
+                    if let (Some(Value::Array(all)), Some(Value::Array(more))) =
+                        (answer.get_mut("messages"), page.get_mut("messages"))
+                    {
+                        all.append(more);
+                    }
+                    answer.insert("next_cursor".into(), json!(cursor));
+                    answer
+                }
+            };
+            if self.limit.is_some() || cursor.is_none() {
+                let is_damaged = answer.get("session").is_some_and(|session| session.says("damaged"));
+                invocation.screen.json(std::mem::take(answer))?;
+                invocation.mention_if_damaged(is_damaged, &self.target)?;
+                return Ok(Exit::Done);
+            }
+        }
     }
 
     /// Reads one entry of a page; none when it does not show.

@@ -69,7 +69,9 @@ impl Tail {
     /// Follows a session of a server: its events say when there is more to read.
     fn watch(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
         let session = invocation.session(&self.session)?;
-        let (id, mut position) = (session.id().to_string(), session.log().len() as u64);
+        let id = session.id().to_string();
+        // What was fetched of a fork stands on its own, so its places are others.
+        let mut position = remote.position(&id)?;
         if let Followed::Lines(lines) = invocation.engine.follow(&session, self.lines)?.next_lines()? {
             lines.iter().try_for_each(|line| print(invocation, line))?;
         }

@@ -35,6 +35,12 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if let Some(remote) = invocation.remote().filter(|_| invocation.screen.wants_json()) {
+            let id = remote.id(&self.session)?;
+            let answer = remote.answer(remote.get(&["sessions", &id, "tree"]).flag("all", self.all))?;
+            invocation.screen.json(answer)?;
+            return Ok(Exit::Done);
+        }
         let session = invocation.session(&self.session)?;
         let scope = if self.all { Scope::All } else { Scope::Visible };
         if invocation.screen.wants_json() {

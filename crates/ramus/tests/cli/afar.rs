@@ -78,6 +78,7 @@ impl Names {
 /// The commands, in an order in which each finds what it needs. A row that begins with `text` or `json` is run in that form
 /// only; the others in both, first as text.
 const TABLE: &[&[&str]] = &[
+    &["gc", "--dry-run"],
     &["list", "--all"],
     &["list", "--all", "--drafts", "--sort", "title"],
     &["list", "--limit", "1", "--drafts"],
@@ -89,7 +90,8 @@ const TABLE: &[&[&str]] = &[
     &["show", "nosuchsession"],
     &["show", "MAIN@nosuch"],
     &["tree", "MAIN"],
-    &["tree", "FORK", "--all"],
+    &["tree", "MAIN", "--all"],
+    &["json", "tree", "FORK", "--all"],
     &["context", "MAIN"],
     &["context", "MAIN@aaaa0004", "--dialect", "provider"],
     &["entry", "MAIN@aaaa0002"],
@@ -138,7 +140,6 @@ const TABLE: &[&[&str]] = &[
     &["export", "MAIN", "--to", "nosuch"],
     &["text", "export", "MAIN", "-o", "out.json"],
     &["resume", "MAIN", "--in", "claude", "--print"],
-    &["gc", "--dry-run"],
     &["retain", "--dry-run"],
     &["relocate", "WORLD/project", "WORLD/elsewhere", "--dry-run"],
     &["session", "list", "--all"],
@@ -331,6 +332,8 @@ fn told(world: &World, server: &Server, words: &[&str], ran: &Ran) -> String {
             _ => line.to_owned(),
         })
         .collect();
+    // How much a catalogue takes depends on when it was last tidied.
+    lines.retain(|line| !line.starts_with("the home takes"));
     if words.contains(&"export") {
         // When it was exported is in it.
         lines.retain(|line| !line.contains("exported"));
