@@ -107,6 +107,11 @@ fn tell_all(examined: &[Examined], leftovers: &[Leftover]) -> Text {
     for (kind, one, more) in [
         (LeftoverKind::Unfinished, "unfinished file was", "unfinished files were"),
         (LeftoverKind::Lock, "lock file of a deleted session was", "lock files of deleted sessions were"),
+        (
+            LeftoverKind::Import,
+            "session of an interrupted import had changed here and was set aside; it was",
+            "sessions of an interrupted import had changed here and were set aside; they were",
+        ),
     ] {
         let found: Vec<_> = leftovers.iter().filter(|leftover| leftover.kind == kind).collect();
         if let Some(first) = found.first() {
