@@ -20,3 +20,4 @@ mod generate;
 mod laws;
 mod others;
 mod pi;
+mod thoughts;
