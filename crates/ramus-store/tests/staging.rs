@@ -1,14 +1,14 @@
 //! What an import that was interrupted leaves is finished by whoever comes next, and never stands in anybody's way.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail loudly")]
+
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::SystemTime;
 
 use ramus_model::SessionId;
-use ramus_store::{
-    Flush, JsonlStore, Layout, LeftoverKind, Location, LogStore, NewLog, Placement, Position, Staging as _,
-};
+use ramus_store::{Flush, JsonlStore, Layout, LeftoverKind, Location, LogStore, NewLog, Placement, Staging as _};
 
 const HEADER: &[u8] = b"{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
 
@@ -19,7 +19,7 @@ fn published(id: &str) -> NewLog<'_> {
 
 fn append(store: &dyn LogStore, at: &Location, bytes: &[u8]) {
     let read = store.read(at, 0, &mut |_| ()).unwrap();
-    store.writer(at).unwrap().append(Position { ..read }, bytes, Flush::Now).unwrap();
+    store.writer(at).unwrap().append(read, bytes, Flush::Now).unwrap();
 }
 
 /// A stage whose import was killed right after everything was decided: for each log what is staged, and what it becomes.
