@@ -1,9 +1,9 @@
 //! ramus against the real programs that share its format: `cargo xtask conformance`.
 //!
-//! Nine parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
+//! Ten parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
 //! same way. [`written`]: files that we wrote, read and appended to by them. [`alternate`]: one file that they and we
 //! write to in turns and at once. [`cuts`]: where a compaction cuts. [`carried`]: files of other agents, there and
-//! back. [`litellm`]: turns through a gateway. [`schemathesis`]: every route of the server. A disagreement is a failure unless
+//! back. [`imported`]: whole stores of theirs, through the command. [`litellm`]: turns through a gateway. [`schemathesis`]: every route of the server. A disagreement is a failure unless
 //! [`expectations`] says why ours is the better answer.
 
 mod alternate;
@@ -13,6 +13,7 @@ mod digest;
 mod expectations;
 mod fixtures;
 mod generated;
+mod imported;
 mod litellm;
 pub(crate) mod oracle;
 mod pypi;
@@ -155,6 +156,7 @@ fn judge(workspace: &Workspace, oracles: &Oracles, binary: PathBuf, scope: &Scop
     cuts::judge(&shared, oracles, &ramus, scope, &mut show)?;
     alternate::judge(oracles, &ramus, scope, &mut show)?;
     carried::judge(&shared, scope, &mut show)?;
+    imported::judge(&shared, &ramus, scope, &mut show)?;
     litellm::judge(&ramus, scope, &mut show)?;
     schemathesis::judge(&ramus, scope, &mut show)?;
     Ok(rows)

@@ -8,19 +8,27 @@ mod database;
 mod find;
 mod ground;
 mod grow;
+mod header;
+mod lineage;
 mod memory;
+mod message;
+mod name;
+mod passes;
+mod presence;
+mod print;
 mod read;
 mod run;
 mod source;
 mod store;
 mod take;
+mod version;
 mod walk;
 
 use std::path::{Path, PathBuf};
 
 use ramus_interchange::place::Root;
 use ramus_interchange::{Format, Loss};
-use ramus_model::SessionId;
+use ramus_model::{Origin, SessionId};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -105,6 +113,8 @@ pub struct ForeignImported {
     pub imported: Vec<ForeignSession>,
     /// Sessions that became longer, or of which something changed.
     pub grown: Vec<ForeignSession>,
+    /// Sessions that turned out to be forks of others.
+    pub linked: Vec<ForeignLink>,
     /// How many sessions were here already.
     pub unchanged: usize,
     /// What could not be imported.
@@ -130,6 +140,15 @@ pub struct ForeignSession {
     pub changed: usize,
     /// What was not carried over, or not whole.
     pub losses: Vec<Loss>,
+}
+
+/// A session that is a fork of another, which its agent did not say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignLink {
+    /// The fork.
+    pub id: SessionId,
+    /// The last entry that both have, in the session it was forked from.
+    pub origin: Origin,
 }
 
 /// A file that could not be imported.

@@ -40,7 +40,9 @@ pub use catalogue::{CatalogueStatus, Progress};
 pub use clock::{Clock, SystemClock};
 pub use engine::{Durability, Engine};
 pub use error::{EngineError, ErrorKind};
-pub use foreign::{ForeignFailure, ForeignImport, ForeignImported, ForeignProgress, ForeignSession, ForeignStore};
+pub use foreign::{
+    ForeignFailure, ForeignImport, ForeignImported, ForeignLink, ForeignProgress, ForeignSession, ForeignStore,
+};
 pub use recovery::{Action, ActionKind, RecoveryReport, RecoveryStatus};
 pub use session::Session;
 pub use shared::{Carrier, SharedSession, Submitted};

@@ -7,6 +7,10 @@ use ramus_model::json::{Object, Raw, Shape};
 use ramus_model::message::Usage;
 use ramus_model::{Role, time};
 
+/// Why a thought is not written for an agent that would tell it to its model as part of the answer.
+pub(crate) const UNSAID: &str =
+    "thoughts of another model, which the agent would tell its own as if they had been said";
+
 /// An entry.
 pub(crate) struct Step<'a> {
     /// The whole entry.

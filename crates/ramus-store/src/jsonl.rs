@@ -21,6 +21,7 @@ mod list;
 mod make;
 mod omp_lock;
 mod quarantine;
+mod settle;
 mod sidecar;
 mod staging;
 mod stamp;

@@ -185,6 +185,8 @@ pub enum LeftoverKind {
     Unfinished,
     /// The lock file of a session that is gone.
     Lock,
+    /// A log of an import that was interrupted, which its session had gone past when the import was finished.
+    Import,
 }
 
 /// A home of logs.

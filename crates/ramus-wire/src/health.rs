@@ -91,6 +91,7 @@ pub fn many(examined: &[Examined], leftovers: &[Leftover], worst: RecoveryStatus
         let kind = match leftover.kind {
             LeftoverKind::Unfinished => "unfinished",
             LeftoverKind::Lock => "lock",
+            LeftoverKind::Import => "import",
         };
         json!({"kind": kind, "path": leftover.path})
     });

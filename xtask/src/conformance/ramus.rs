@@ -40,6 +40,11 @@ impl Ramus {
         Ok(Self { binary, folder })
     }
 
+    /// The same binary with another empty home.
+    pub(super) fn fresh(&self) -> Result<Self> {
+        Self::new(self.binary.clone())
+    }
+
     /// A folder for files that are not in the home.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()

@@ -9,7 +9,7 @@ use ramus_interchange::place::{Kind, Role, Root};
 use ramus_interchange::{Format, detect};
 
 use super::ground::{Ground, relative};
-use super::source::{Located, join};
+use super::source::{Located, join, parent};
 use super::store::{Store, ground_of};
 use super::walk::{Bounds, walk};
 use super::{ForeignFailure, ForeignStore};
@@ -57,7 +57,7 @@ fn look(root: &Root, found: &mut ForeignStore) -> io::Result<()> {
             Some(Role::Session { kind, .. }) => sessions.push((kind, file.name.clone(), None)),
             // The codec of Claude Code and Gemini CLI reads what a session's agents wrote with the session.
             Some(Role::Child { of }) if root.format == Format::Omp => {
-                let parent = of.rsplit('/').next().and_then(|stem| stem.split_once('_')).map(|(_, id)| id.to_owned());
+                let parent = of.rsplit('/').next().and_then(id_in_stem);
                 sessions.push((Kind::Lines, file.name.clone(), parent));
             }
             Some(Role::Child { .. }) => {}
@@ -133,8 +133,9 @@ impl Finder {
 
     fn found(&mut self, ground: &Ground, name: &str) -> io::Result<Option<Located>> {
         let Some(format) = format_of(ground, name)?.filter(|format| format.is_read()) else { return Ok(None) };
+        let parent = if matches!(format, Format::Pi | Format::Omp) { spawner(ground, name) } else { None };
         let (store, name) = self.place(ground, name, Some(format))?;
-        Ok(located(&store, name, Some(format), None))
+        Ok(located(&store, name, Some(format), parent))
     }
 
     fn place(&mut self, ground: &Ground, name: &str, format: Option<Format>) -> io::Result<(Arc<Store>, String)> {
@@ -167,6 +168,20 @@ fn format_of(ground: &Ground, name: &str) -> io::Result<Option<Format>> {
 
 fn may_be_session(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| EXTENSIONS.iter().any(|wanted| extension == *wanted))
+}
+
+/// The session of omp whose agent wrote a file: the nearest directory above that is called like a session beside it. Agents that
+/// agents spawned have directories too, but no id in their names.
+fn spawner(ground: &Ground, name: &str) -> Option<String> {
+    let above = std::iter::successors(Some(parent(name)), |directory| Some(parent(directory)));
+    let is_session = |directory: &&str| matches!(ground.stamp(&format!("{directory}.jsonl")), Ok(Some(_)));
+    let mut sessions = above.take_while(|directory| !directory.is_empty()).filter(is_session);
+    sessions.find_map(|directory| id_in_stem(directory.rsplit('/').next()?))
+}
+
+/// The id of a session whose file is called `TIME_ID.jsonl`.
+fn id_in_stem(stem: &str) -> Option<String> {
+    stem.split_once('_').map(|(_, id)| id.to_owned())
 }
 
 /// Says whether a file is the transcript of an agent that a session of Claude Code spawned, which is read with that session.

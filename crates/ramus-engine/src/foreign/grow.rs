@@ -3,26 +3,20 @@
 //! The session may have gone on here meanwhile. Whatever a person did stays: what is new hangs from where it hung in the source,
 //! as a branch beside, and the leaf stays where the person left it.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
 
-use memchr::memmem;
 use ramus_interchange::Entry;
-use ramus_model::json::Raw;
 use ramus_model::{Blob, Body, Depth, Draft, EntryId, Parent, Record, Seq, Tree};
 use ramus_store::{BlobHold, Location};
 use serde_json::json;
 
+use super::version::{Lines, is_later, later};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::{Session, load};
 
 /// How much is appended with one write.
 const TOGETHER: usize = 4 << 20;
-/// What marks a later version, as it is spelled at the front of a body.
-const LATER: &[u8] = b"\"ramusSupersedes\":true,";
-
 /// What a source may do to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
@@ -55,6 +49,21 @@ pub(super) struct Growing<'e> {
     tally: Tally,
 }
 
+/// In how many files an agent keeps a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Files {
+    /// In one: another with the same id is a copy of it, or another session.
+    One,
+    /// Going on with a session may start another file with its id.
+    Several,
+}
+
+impl Files {
+    pub(super) fn of(agent: &str) -> Self {
+        if agent == ramus_interchange::Format::Gemini.name() { Self::Several } else { Self::One }
+    }
+}
+
 /// What came of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
@@ -68,12 +77,21 @@ pub(super) struct Tally {
     pub(super) changed: usize,
     /// The first of those, by its number in the source.
     first_changed: Option<usize>,
+    /// How many entries of the source are messages.
+    messages: usize,
+    /// How many of those changed.
+    changed_messages: usize,
 }
 
 impl Tally {
-    /// Says whether the source is a copy of what is here: they differ nowhere but in what may still change at the end.
-    pub(super) fn is_copy(&self) -> bool {
-        self.same > 0 && self.first_changed.is_none_or(|first| first + 2 > self.entries)
+    /// Says whether the source is a copy of what is here: they differ nowhere but in what may still change at the end. A source
+    /// in which nothing is said adds nothing, and is no session of its own. Where several files are one session, all of them
+    /// are that say nothing else.
+    pub(super) fn is_copy(&self, files: Files) -> bool {
+        let is_part = files == Files::Several && self.changed_messages == 0;
+        self.messages == 0
+            || is_part
+            || self.same > 0 && self.first_changed.is_none_or(|first| first + 2 > self.entries)
     }
 }
 
@@ -122,6 +140,7 @@ impl<'e> Growing<'e> {
     /// Takes the next entry of the source, as it would be stored.
     pub(super) fn entry(&mut self, entry: &Entry, line: &[u8], blobs: &[Blob]) -> Result<(), EngineError> {
         self.tally.entries += 1;
+        self.tally.messages += usize::from(is_message(line));
         let is_later = is_later(line);
         let is_here = self.lines.has(line);
         if is_here {
@@ -138,6 +157,7 @@ impl<'e> Growing<'e> {
         }
         let is_known = self.session.log().seq_of(entry.id.as_str()).is_some() || self.waiting_ids.contains(&entry.id);
         if is_known {
+            self.tally.changed_messages += usize::from(is_message(line));
             self.tally.changed += 1;
             self.tally.first_changed.get_or_insert(self.tally.entries);
         } else {
@@ -217,61 +237,7 @@ fn no_entry(entry: &Entry) -> EngineError {
     EngineError::Invalid(format!("{} is no entry", entry.id))
 }
 
-fn is_later(line: &[u8]) -> bool {
-    memmem::find(line, LATER).is_some()
-        && Raw::parse(line).and_then(|raw| raw.field("ramusSupersedes")?.flag()) == Some(true)
-}
-
-/// The line as a later version of the entry that has its id. Nothing else of it changes, so that it is known again.
-fn later(line: &[u8]) -> Option<Vec<u8>> {
-    Some([b"{", LATER, line.strip_prefix(b"{")?].concat())
-}
-
-/// The line without what makes it a later version.
-fn plain(line: &[u8]) -> Cow<'_, [u8]> {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    match memmem::find(line, LATER).filter(|_| is_later(line)).and_then(|at| line.split_at_checked(at)) {
-        Some((front, back)) => [front, back.get(LATER.len()..).unwrap_or_default()].concat().into(),
-        None => line.into(),
-    }
-}
-
-/// Which lines a log holds. A later version counts as the line it would have been.
-#[derive(Default)]
-struct Lines {
-    seen: HashSet<u128>,
-    hashers: (RandomState, RandomState),
-    rest: Vec<u8>,
-}
-
-impl Lines {
-    fn take(&mut self, mut chunk: &[u8]) {
-        while let Some(end) = memchr::memchr(b'\n', chunk) {
-            let (line, rest) = chunk.split_at(end);
-            if self.rest.is_empty() {
-                self.add(line);
-            } else {
-                let mut whole = std::mem::take(&mut self.rest);
-                whole.extend_from_slice(line);
-                self.add(&whole);
-            }
-            chunk = rest.get(1..).unwrap_or_default();
-        }
-        self.rest.extend_from_slice(chunk);
-    }
-
-    fn add(&mut self, line: &[u8]) {
-        let name = self.name(line);
-        self.seen.insert(name);
-    }
-
-    fn has(&self, line: &[u8]) -> bool {
-        self.seen.contains(&self.name(line))
-    }
-
-    fn name(&self, line: &[u8]) -> u128 {
-        let line = plain(line);
-        let (first, second) = &self.hashers;
-        u128::from(first.hash_one(&*line)) << 64 | u128::from(second.hash_one(&*line))
-    }
+/// Codecs spell the type of an entry first.
+fn is_message(line: &[u8]) -> bool {
+    line.starts_with(b"{\"type\":\"message\"")
 }

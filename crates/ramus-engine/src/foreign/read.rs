@@ -8,8 +8,12 @@ use std::sync::mpsc::SyncSender;
 use ramus_interchange::{Error, Format, Loss, Sink as _, detect};
 use ramus_store::StoreError;
 
+use super::header::Projects;
+use super::message::{Again, Failed, Message, Outcome};
+use super::passes::Passes;
+use super::presence::Presence;
 use super::source::{FileSource, Located};
-use super::take::{Again, Failed, Message, Outcome, Passes, Presence, Projects, Taking};
+use super::take::Taking;
 use crate::engine::Engine;
 use crate::error::{EngineError, ErrorKind};
 
@@ -122,7 +126,7 @@ fn sorted(error: Error) -> Failed {
 }
 
 /// Says whether an error of the home would meet every other source too, or is over when the source is read again.
-fn concerns_all(error: &EngineError) -> bool {
+pub(super) fn concerns_all(error: &EngineError) -> bool {
     use ErrorKind::{Busy, Conflict, Degraded, Denied, Full, Io};
     matches!(error.kind(), Busy | Conflict | Degraded | Denied | Full | Io)
 }

@@ -1,6 +1,7 @@
 //! Importing many sources: read beside each other, written by one, published in batches. A batch appears as a whole; what was
 //! read of a source is remembered when its sessions are there.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::time::Duration;
@@ -9,10 +10,13 @@ use ramus_model::{Header, SessionId};
 use ramus_store::{BlobHold, Destination, NewLog, Placement, Stage};
 
 use super::database::sweep;
+use super::header::Projects;
+use super::lineage::Linking;
 use super::memory::Memory;
+use super::message::{Change, Failed, Message, Outcome, Summary};
+use super::presence::Presence;
 use super::read::Reading;
 use super::source::Located;
-use super::take::{Change, Failed, Message, Outcome, Presence, Projects, Summary};
 use super::{ForeignFailure, ForeignImport, ForeignImported, ForeignProgress, ForeignSession};
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -44,6 +48,8 @@ pub(super) struct Import<'e> {
     /// Sources that are read to their end, and whose sessions may not be there yet.
     read: Vec<(usize, Outcome, Vec<String>)>,
     again: Vec<usize>,
+    /// The sessions that were met, by their ids here.
+    met: BTreeSet<String>,
     done: ForeignImported,
     progress: ForeignProgress,
 }
@@ -64,6 +70,7 @@ impl<'e> Import<'e> {
             bytes: 0,
             read: Vec::new(),
             again: Vec::new(),
+            met: BTreeSet::new(),
             done: ForeignImported::default(),
             progress: ForeignProgress {
                 sources: 0,
@@ -92,10 +99,27 @@ impl<'e> Import<'e> {
             due = again;
         }
         if !self.options.dry_run {
+            self.link()?;
             // What is not remembered is read again next time, and that is all.
             let _ = self.memory.save();
         }
         Ok(self.done)
+    }
+
+    /// Finds out which sessions are forks of which, now that they are there.
+    fn link(&mut self) -> Result<(), EngineError> {
+        let presence = &self.presence;
+        self.memory.forget_gone(|id| presence.has(id));
+        let (linked, failed) = Linking::new(self.engine, presence, &mut self.memory).run(&self.met)?;
+        self.done.linked = linked;
+        self.done.failed.extend(failed);
+        Ok(())
+    }
+
+    /// Takes note of a session that is there, or about to be.
+    fn meet(&mut self, summary: &Summary, is_new: bool) {
+        self.memory.remember_print(&summary.id, &summary.print, is_new);
+        self.met.insert(summary.id.clone());
     }
 
     /// The sources that must be read.
@@ -192,10 +216,12 @@ impl<'e> Import<'e> {
                     let new = NewLog { id, cwd: &header.cwd, timestamp, placement: Placement::Published };
                     self.stage()?.end(Some(Destination::New(new)))?;
                     sessions.push(summary.id.clone());
+                    self.meet(&summary, true);
                     self.batch.push((at, summary));
                 }
                 Message::Settled(summary, change) => {
                     sessions.push(summary.id.clone());
+                    self.meet(&summary, false);
                     match change {
                         Change::None => self.done.unchanged += 1,
                         Change::Grown => self.done.grown.push(self.told(at, summary)),

@@ -1,176 +1,23 @@
 //! What a source gives, on its way to the home. Sessions that are new are handed on line by line, for a stage; those that are
 //! here already are compared and grow in place.
 
-use std::collections::{HashMap, HashSet};
-use std::io;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Mutex, PoisonError};
 
 use ramus_interchange::{Entry, Error, Loss, Sink, Start};
-use ramus_model::{Blob, Depth, Header, ImportedFrom, Log, Scope, SessionId, Tree, blob};
+use ramus_model::{Depth, Log, Scope, SessionId, Tree, blob};
 use ramus_store::Location;
-use sha2::{Digest as _, Sha256};
 
-use super::grow::{Growing, Standing};
-use super::source::Looked;
+use super::grow::{Files, Growing, Standing};
+use super::header::Projects;
+use super::message::{Again, Change, Message, Summary};
+use super::name::{hash, pointed_to, session_id};
+use super::passes::{Passes, Verdict};
+use super::presence::{Claim, Presence};
+use super::print::Printing;
 use crate::engine::Engine;
-use crate::error::EngineError;
-use crate::project;
-use crate::session::header_of;
-use crate::verb::create::engine_version;
 
 /// How much is handed on at a time.
 const CHUNK: usize = 1 << 18;
-/// The longest directory and title that a header takes over.
-const LONGEST_TEXT: usize = 4096;
-
-/// What is handed on.
-pub(super) enum Message {
-    /// A session that is not here begins.
-    Session(Box<Header>),
-    /// Whole lines of it.
-    Lines(Vec<u8>),
-    /// What its lines refer to.
-    Blob(Blob),
-    /// It is complete.
-    Complete(Summary),
-    /// A session that was here is as it should be now.
-    Settled(Summary, Change),
-    /// The source was read to its end, or as far as it could be.
-    Ended(Box<Outcome>),
-}
-
-/// How reading a source ended.
-pub(super) struct Outcome {
-    pub(super) result: Result<(), Failed>,
-    pub(super) looked: Looked,
-    /// When it was begun.
-    pub(super) began: i64,
-}
-
-/// Why a source could not be read.
-pub(super) enum Failed {
-    /// It must be read once more, when what is on its way has come.
-    Again,
-    /// Nobody reads on.
-    Ended,
-    /// It is no session, and nobody said that it is one.
-    Unknown,
-    /// What is wrong with it.
-    Reason(String),
-    /// What is wrong with the home, which concerns all that come after.
-    Home(EngineError),
-}
-
-/// What became of one session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Summary {
-    pub(super) id: String,
-    pub(super) agent: &'static str,
-    pub(super) entries: usize,
-    pub(super) branches: usize,
-    pub(super) added: usize,
-    pub(super) changed: usize,
-    pub(super) losses: Vec<Loss>,
-}
-
-/// Whether a session that was here is another now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    None,
-    Grown,
-}
-
-/// Which sessions there are, and which are on their way.
-#[derive(Debug, Default)]
-pub(super) struct Presence(Mutex<HashMap<SessionId, Option<Location>>>);
-
-impl Presence {
-    pub(super) fn of(locations: Vec<Location>) -> Self {
-        Self(Mutex::new(locations.into_iter().map(|location| (location.id.clone(), Some(location))).collect()))
-    }
-
-    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Option<Location>>> {
-        // A table of names is never half changed.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Says whether a session is there.
-    pub(super) fn has(&self, id: &SessionId) -> bool {
-        matches!(self.all().get(id), Some(Some(_)))
-    }
-
-    /// Takes a name for a session that is about to come, or says who has it.
-    fn claim(&self, id: &SessionId) -> Claim {
-        match self.all().entry(id.clone()) {
-            std::collections::hash_map::Entry::Vacant(free) => {
-                free.insert(None);
-                Claim::Free
-            }
-            std::collections::hash_map::Entry::Occupied(taken) => match taken.get() {
-                Some(location) => Claim::Here(location.clone()),
-                None => Claim::Coming,
-            },
-        }
-    }
-
-    /// The session is there now.
-    pub(super) fn arrived(&self, location: Location) {
-        self.all().insert(location.id.clone(), Some(location));
-    }
-
-    /// The session does not come after all.
-    pub(super) fn gone(&self, id: &SessionId) {
-        self.all().remove(id);
-    }
-}
-
-enum Claim {
-    Free,
-    Here(Location),
-    Coming,
-}
-
-/// Why a source must be read once more.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Again {
-    /// Another source gives the same session, which is not there yet.
-    #[error("another file holds the same session")]
-    Coming,
-    /// Nobody reads on.
-    #[error("the import has ended")]
-    Ended,
-}
-
-/// Directories whose repositories were looked for already.
-pub(super) type Projects = Mutex<HashMap<String, Option<ramus_model::Project>>>;
-
-/// What is known of a source from reading it before.
-#[derive(Debug, Default)]
-pub(super) struct Passes {
-    /// What it turned out to be to the sessions that it shares an id with and that were not read from it.
-    verdicts: HashMap<SessionId, Verdict>,
-    /// The sessions of it that are dealt with.
-    done: HashSet<SessionId>,
-}
-
-impl Passes {
-    /// Says whether something was compared and not dealt with.
-    pub(super) fn are_due(&self) -> bool {
-        self.verdicts.keys().any(|id| !self.done.contains(id))
-    }
-}
-
-/// What a source is to a session that was read from elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    /// It is being compared.
-    Open,
-    /// A copy.
-    Copy,
-    /// Another session with the same id.
-    Other,
-}
 
 /// Takes what one source gives.
 pub(super) struct Taking<'e> {
@@ -186,6 +33,7 @@ pub(super) struct Taking<'e> {
     pub(super) passes: &'e mut Passes,
     pub(super) losses: Vec<Loss>,
     current: Option<Current<'e>>,
+    printing: Printing,
     chunk: Vec<u8>,
 }
 
@@ -208,12 +56,27 @@ impl<'e> Taking<'e> {
         parent: Option<&'e str>,
         is_dry: bool,
     ) -> Self {
-        let (losses, current, chunk) = (Vec::new(), None, Vec::new());
-        Self { engine, presence, projects, messages, agent, file, parent, is_dry, passes, losses, current, chunk }
+        let (losses, current, printing, chunk) = (Vec::new(), None, Printing::default(), Vec::new());
+        Self {
+            engine,
+            presence,
+            projects,
+            messages,
+            agent,
+            file,
+            parent,
+            is_dry,
+            passes,
+            losses,
+            current,
+            printing,
+            chunk,
+        }
     }
 
     /// Ends the session that was begun last.
     pub(super) fn complete(&mut self) -> Result<(), Error> {
+        let print = std::mem::take(&mut self.printing).finish();
         match self.current.take() {
             None | Some(Current::Done) => Ok(()),
             Some(Current::New(id, mut log)) => {
@@ -227,6 +90,7 @@ impl<'e> Taking<'e> {
                     added: log.len(),
                     changed: 0,
                     losses: std::mem::take(&mut self.losses),
+                    print,
                 };
                 self.send(Message::Complete(summary))
             }
@@ -235,7 +99,8 @@ impl<'e> Taking<'e> {
                 let grown = growing.finish().map_err(refused)?;
                 let verdict = self.passes.verdicts.get(&id).copied();
                 if verdict == Some(Verdict::Open) {
-                    let verdict = if grown.tally.is_copy() { Verdict::Copy } else { Verdict::Other };
+                    let verdict =
+                        if grown.tally.is_copy(Files::of(self.agent)) { Verdict::Copy } else { Verdict::Other };
                     self.passes.verdicts.insert(id, verdict);
                     return Ok(());
                 }
@@ -249,6 +114,7 @@ impl<'e> Taking<'e> {
                     added: grown.tally.added,
                     changed,
                     losses: std::mem::take(&mut self.losses),
+                    print,
                 };
                 self.send(Message::Settled(summary, change))
             }
@@ -335,55 +201,21 @@ impl<'e> Taking<'e> {
         }
         sent.map(|()| Current::New(id, Box::new(log)))
     }
-
-    /// Says whether a session that is here was read from this source.
-    fn is_own(&self, location: &Location) -> Result<bool, EngineError> {
-        let header = header_of(self.engine.store.as_ref(), location)?;
-        let from = header.and_then(|header| header.ramus.imported_from);
-        Ok(from.is_some_and(|from| from.agent == self.agent && from.file == self.file))
-    }
-
-    /// Says whether the file that a session was read from is gone.
-    fn is_orphan(&self, location: &Location) -> Result<bool, EngineError> {
-        let header = header_of(self.engine.store.as_ref(), location)?;
-        let from = header.and_then(|header| header.ramus.imported_from).filter(|from| from.agent == self.agent);
-        let is_gone = |file: &str| matches!(std::fs::symlink_metadata(file), Err(error) if error.kind() == io::ErrorKind::NotFound);
-        Ok(from.is_some_and(|from| is_gone(&from.file)))
-    }
-
-    fn header(&self, start: &Start, id: SessionId) -> Header {
-        let mut header = start.header();
-        header.id = id;
-        if header.cwd.len() > LONGEST_TEXT || header.cwd.contains('\0') {
-            header.cwd = String::new();
-        }
-        header.title = header.title.take().filter(|title| title.len() <= LONGEST_TEXT);
-        let parent = start.parent.as_deref().or(self.parent).map(|parent| session_id(self.agent, parent));
-        if let Some(origin) = &mut header.ramus.copied_from {
-            origin.session = session_id(self.agent, origin.session.as_str());
-        }
-        header.parent_session = header.parent_session.take().or_else(|| parent.as_ref().map(ToString::to_string));
-        header.ramus.parent = parent;
-        header.ramus.engine = Some(engine_version());
-        header.ramus.project = self.project(&header.cwd);
-        header.ramus.imported_from = Some(ImportedFrom { agent: self.agent.to_owned(), file: self.file.to_owned() });
-        header
-    }
-
-    fn project(&self, cwd: &str) -> Option<ramus_model::Project> {
-        let mut known = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(cwd.to_owned()).or_insert_with(|| project::find(cwd)).clone()
-    }
 }
 
 impl Sink for Taking<'_> {
     fn session(&mut self, start: &Start) -> Result<(), Error> {
         self.complete()?;
         self.current = Some(self.begin(start)?);
+        let is_spawned = start.parent.is_some() || self.parent.is_some();
+        let forked_from = start.forked_from.as_ref().map(|fork| pointed_to(self.agent, &fork.session).to_string());
+        // One that another spawned has a parent and needs no other origin.
+        self.printing = if is_spawned { Printing::default() } else { Printing::of(self.agent, forked_from) };
         Ok(())
     }
 
     fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
+        self.printing.take(&entry.line);
         let external = blob::externalise_whole(&entry.line);
         let (line, blobs) = match &external {
             Some(external) => (&*external.line, &*external.blobs),
@@ -416,23 +248,4 @@ impl Sink for Taking<'_> {
 
 fn refused(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::Refused(Box::new(error))
-}
-
-/// The id that a session has here: the agent's own, when it can be one.
-fn session_id(agent: &str, id: &str) -> SessionId {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    // `last` and `this` are words of the command line, and short names are no ids.
-    let is_tame = (8..=128).contains(&id.len()) && id.bytes().all(is_plain) && !id.starts_with('.');
-    if is_tame { SessionId::from(id) } else { SessionId::new(format!("{agent}-{}", hash(&[agent, id]))) }
-}
-
-fn hash(words: &[&str]) -> String {
-    let mut hash = Sha256::new();
-    for word in words {
-        hash.update(word.as_bytes());
-        hash.update([0]);
-    }
-    let mut digest = hex::encode(hash.finalize());
-    digest.truncate(16);
-    digest
 }

@@ -236,10 +236,17 @@ impl Session {
         let forked = header.ramus.forked_from.as_ref().map(|fork| fork.origin.clone());
         Lineage {
             parent: header.ramus.parent.clone(),
-            forked_from: forked.or_else(|| header.ramus.copied_from.clone()),
+            forked_from: forked.or_else(|| header.ramus.copied_from.clone()).or_else(|| self.copied_from()),
             parent_session: header.parent_session.clone(),
             imported_from: header.ramus.imported_from.clone(),
         }
+    }
+
+    /// Where its copied entries come from, when that was found out after it was made.
+    fn copied_from(&self) -> Option<Origin> {
+        let origin = self.log().facts().meta().get("copied_from")?;
+        let text = |name: &str| origin.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        Some(Origin { session: SessionId::from(text("session")?), entry: EntryId::from(text("entry")?) })
     }
 
     /// Returns when its older part was last summarised.

@@ -146,6 +146,97 @@ fn h4_agents_that_a_session_spawned_are_its_children() {
 }
 
 #[test]
+fn h4_agents_that_a_session_of_omp_spawned_are_its_children_wherever_they_are_read_from() {
+    for is_named in [false, true] {
+        let machine = Machine::new();
+        let session = |id: &str, text: &str| {
+            let header = format!(
+                r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-11-01T09:00:00.000Z","cwd":"/proj"}}"#
+            );
+            let said = format!(
+                r#"{{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-01T10:00:00.000Z","message":{{"role":"user","content":"{text}"}}}}"#
+            );
+            format!("{header}\n{said}\n").into_bytes()
+        };
+        let place = ".omp/agent/sessions/-proj";
+        let name = "2026-11-01T09-00-00-000Z_parent-0001";
+        machine.write(&format!("{place}/{name}.jsonl"), &session("parent-0001", "Do it."));
+        machine.write(&format!("{place}/{name}/0-Task.jsonl"), &session("child-0001", "Part one."));
+        machine.write(&format!("{place}/{name}/0-Task/1-Sub.jsonl"), &session("child-0002", "Part two."));
+        let done = if is_named { machine.import_path(&machine.path(place)) } else { machine.import() };
+        assert_eq!((done.imported.len(), done.failed.len()), (3, 0), "{done:?}");
+        for child in ["child-0001", "child-0002"] {
+            let parent = machine.session(child).info().unwrap().lineage.parent;
+            assert_eq!(parent.unwrap().as_str(), "parent-0001", "{child}, named: {is_named}");
+        }
+        assert_eq!(machine.session("parent-0001").info().unwrap().lineage.parent, None);
+    }
+}
+
+#[test]
+fn h4_an_agents_file_beside_its_session_is_a_child_and_outputs_are_never_looked_for_outside() {
+    let machine = Machine::new();
+    machine.claude(CLAUDE, &conversation());
+    let child = asked("c1-0000", None, "Look.").replace(r#""isSidechain":false"#, r#""isSidechain":true"#);
+    machine.claude("agent-b1", &[child]);
+    let secret = machine.write("secret.txt", b"a secret");
+    let call = answered("a2-0000", "u1-0000", "x")
+        .replace(r#"{"type":"text","text":"x"}"#, r#"{"type":"tool_use","id":"toolu_1","name":"Bash","input":{}}"#);
+    let result = |name: &str, parent: &str, file: &str| {
+        let told = format!("<persisted-output>\\nFull output saved to: /x/tool-results/{file}\\n");
+        let block = format!(r#"[{{"type":"tool_result","tool_use_id":"toolu_1","content":"{told}"}}]"#);
+        asked(name, Some(parent), "x").replace(r#""content":"x""#, &format!(r#""content":{block}"#))
+    };
+    let lines = [
+        asked("u1-0000", None, "Go."),
+        call,
+        result("r1-0000", "a2-0000", "good.txt"),
+        result("r2-0000", "a2-0000", "bad.txt"),
+    ];
+    let other = "dddddddd-0000-4000-8000-000000000004";
+    let lines: Vec<String> = lines.iter().map(|line| line.replace(CLAUDE, other)).collect();
+    machine.claude(other, &lines);
+    machine.write(&format!(".claude/projects/-proj/{other}/tool-results/good.txt"), b"all of it");
+    let link = machine.path(&format!(".claude/projects/-proj/{other}/tool-results/bad.txt"));
+    std::os::unix::fs::symlink(&secret, link).unwrap();
+    let done = machine.import();
+    assert_eq!((done.imported.len(), done.failed.len()), (3, 0), "{done:?}");
+    let child = machine.session(&format!("{CLAUDE}.b1"));
+    assert_eq!(child.info().unwrap().lineage.parent.unwrap().as_str(), CLAUDE);
+    let logs = machine.logs().into_iter().map(|(_, log)| String::from_utf8(log).unwrap()).collect::<String>();
+    assert!(logs.contains("all of it") && !logs.contains("a secret"));
+    let lossy = done.imported.iter().find(|session| session.id.as_str() == other).unwrap();
+    assert!(lossy.losses.iter().any(|loss| loss.why.contains("not a regular file")), "{:?}", lossy.losses);
+}
+
+#[test]
+fn h4_files_of_one_session_of_gemini_are_one_session() {
+    let machine = Machine::new();
+    let id = "368f7678-0000-4000-8000-000000000001";
+    let head = format!(
+        r#"{{"sessionId":"{id}","projectHash":"p","startTime":"2026-11-01T09:00:00.000Z","lastUpdated":"2026-11-01T09:00:00.000Z","kind":"main"}}"#
+    );
+    let said = |id: &str, kind: &str, text: &str| {
+        format!(r#"{{"id":"{id}","timestamp":"2026-11-01T09:00:01.000Z","type":"{kind}","content":"{text}"}}"#)
+    };
+    let place = ".gemini/tmp/proj/chats";
+    let chat = [head.clone(), said("m1", "user", "Hello."), said("m2", "gemini", "Hi.")].join("\n");
+    machine.write(&format!("{place}/session-2026-11-01T09-00-368f7678.jsonl"), format!("{chat}\n").as_bytes());
+    // Resuming left a file with nothing but a head, later one that goes on.
+    machine.write(&format!("{place}/session-2026-11-01T09-10-368f7678.jsonl"), format!("{head}\n").as_bytes());
+    let done = machine.import();
+    assert_eq!((done.imported.len(), done.failed.len()), (1, 0), "{done:?}");
+    let more = [head, said("m3", "user", "More."), said("m4", "gemini", "Yes.")].join("\n");
+    machine.write(&format!("{place}/session-2026-11-01T09-20-368f7678.jsonl"), format!("{more}\n").as_bytes());
+    let done = machine.import();
+    assert_eq!((done.imported.len(), done.grown.len(), done.failed.len()), (0, 1, 0), "{done:?}");
+    assert_eq!(machine.engine.list(&Default::default()).unwrap().sessions.len(), 1);
+    let session = machine.session(id);
+    assert!(["m1", "m2", "m3", "m4"].iter().all(|id| session.resolve(id).is_ok()));
+    assert_eq!(machine.import().unchanged, 3, "nothing changes any more");
+}
+
+#[test]
 fn h4_a_copy_elsewhere_is_the_same_session_and_another_one_is_not() {
     let machine = Machine::new();
     let file = machine.claude(CLAUDE, &conversation());

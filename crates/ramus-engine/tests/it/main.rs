@@ -11,6 +11,7 @@ mod catalogue_harm;
 mod degraded;
 mod events;
 mod foreign;
+mod foreign_lineage;
 mod foreign_world;
 mod fork;
 mod fork_scale;

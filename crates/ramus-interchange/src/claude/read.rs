@@ -2,16 +2,19 @@
 
 mod compaction;
 mod result;
+mod said;
+mod spawned;
+mod spill;
 
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
 use ramus_model::EntryId;
-use ramus_model::json::{Object, Raw, Shape};
+use ramus_model::json::{Object, Raw};
 use ramus_model::time;
 
+use super::AGENT;
 use super::answer::Answer;
-use super::{AGENT, block, format};
 use crate::compose::Composer;
 use crate::emit::{Emitter, Hang, New};
 use crate::error::Error;
@@ -19,36 +22,12 @@ use crate::limits::Limits;
 use crate::lines::Lines;
 use crate::record::Record;
 use crate::sink::{Report, Sink, Start};
-use crate::source::{Source, Wanted};
+use crate::source::Source;
+
+pub(super) use spawned::read;
 
 /// Names of tools are remembered for calls that have no result yet, so many of them at most.
 const MAX_CALLS: usize = 100_000;
-
-/// Reads a session and those of the agents it spawned.
-pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
-    let stem = source.name().strip_suffix(".jsonl").unwrap_or(source.name()).to_owned();
-    let start = Start { id: stem, format: format(), ..Start::default() };
-    let main = Reader::new(sink, start, Chain::Main).read(source.open()?, limits)?;
-    let (mut report, session, inline) = (main.report, main.session, main.passed_over);
-    if inline {
-        // Older versions wrote the lines of spawned agents between the others.
-        let start = Start { id: format!("{session}.sidechains"), ..child(&session) };
-        report.add(Reader::new(sink, start, Chain::Side).read(source.open()?, limits)?.report);
-    }
-    for name in source.children()? {
-        let Some(reader) = source.other(Wanted::Child(&name))? else { continue };
-        let agent = name.strip_suffix(".jsonl").unwrap_or(&name);
-        let agent = agent.rsplit('/').next().unwrap_or(agent);
-        let agent = agent.strip_prefix("agent-").unwrap_or(agent);
-        let start = Start { id: format!("{session}.{agent}"), ..child(&session) };
-        report.add(Reader::new(sink, start, Chain::Any).read(reader, limits)?.report);
-    }
-    Ok(report)
-}
-
-fn child(session: &str) -> Start {
-    Start { parent: Some(session.to_owned()), format: format(), ..Start::default() }
-}
 
 /// Which lines of a file are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,6 +40,8 @@ enum Chain {
 struct Reader<'s> {
     emitter: Emitter<'s>,
     chain: Chain,
+    source: &'s dyn Source,
+    limits: Limits,
     names: HashMap<String, String>,
     pending: Pending,
     /// Whether a person has named the session, which counts more than a name that was made up.
@@ -92,11 +73,13 @@ struct Outcome {
 }
 
 impl<'s> Reader<'s> {
-    fn new(sink: &'s mut dyn Sink, start: Start, chain: Chain) -> Self {
+    fn new(source: &'s dyn Source, limits: Limits, sink: &'s mut dyn Sink, start: Start, chain: Chain) -> Self {
         let emitter = Emitter::new(sink, AGENT, start);
         Self {
             emitter,
             chain,
+            source,
+            limits,
             names: HashMap::new(),
             pending: Pending::Nothing,
             named: false,
@@ -105,8 +88,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn read(mut self, reader: impl std::io::Read, limits: Limits) -> Result<Outcome, Error> {
-        let mut lines = Lines::new(reader, limits);
+    fn read(mut self, reader: impl std::io::Read) -> Result<Outcome, Error> {
+        let mut lines = Lines::new(reader, self.limits);
         while let Some(line) = lines.next()? {
             let taken = match self.chain {
                 // The first reading has kept what is no record.
@@ -184,31 +167,6 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Takes a line that is no part of the tree: a title, or something that is only kept.
-    fn beside(&mut self, record: &Record<'_>, object: &Object<'_>, kind: &str) -> Result<(), Error> {
-        let (name, given) = match kind {
-            "custom-title" => ("customTitle", true),
-            "ai-title" => ("aiTitle", false),
-            "summary" => ("summary", false),
-            _ => ("", false),
-        };
-        let title = object.field(name).filter(|title| title.shape() == Shape::Text && !title.is_blank());
-        let Some(title) = title.filter(|_| given || !self.named) else {
-            self.emitter.keep(record.whole());
-            return Ok(());
-        };
-        self.named |= given;
-        self.settle()?;
-        let mut composer = Composer::new(&record.bytes);
-        composer.raw("name", title);
-        let (members, holes) = composer.finish();
-        let id = format!("title-{}", record.line);
-        let records = [record.kept(holes)];
-        let new =
-            New { kind: "session_info", id: &id, members: &members, records: &records, inert: true, ..New::default() };
-        self.emitter.entry(&new).map(drop)
-    }
-
     fn answer(&mut self, record: &Record<'_>, object: &Object<'_>, uuid: &str, message: &str) -> Result<(), Error> {
         let parent = object.text("parentUuid");
         let continues = match &self.pending {
@@ -278,62 +236,6 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn user(
-        &mut self,
-        record: &Record<'_>,
-        object: &Object<'_>,
-        uuid: &str,
-        message: &Object<'_>,
-    ) -> Result<(), Error> {
-        let content = message.field("content");
-        let is_result = |block: &Raw<'_>| block.field("type").and_then(Raw::text).as_deref() == Some("tool_result");
-        let blocks = || content.into_iter().flat_map(Raw::items);
-        let results = blocks().filter(is_result).count();
-        if results > 0 {
-            return self.results(record, object, uuid, content, results == 1 && blocks().count() == 1);
-        }
-        let meta = object.field("isMeta").and_then(Raw::flag).unwrap_or_default();
-        let injected = meta || is_command(&texts(content));
-        let mut composer = Composer::new(&record.bytes);
-        if injected {
-            composer.text("customType", if meta { "claude.meta" } else { "claude.command" });
-            block::parts(&mut composer, content);
-            composer.flag("display", !meta);
-        } else {
-            composer.object("message", |message| {
-                message.text("role", "user");
-                block::parts(message, content);
-                stamp(message, object);
-            });
-        }
-        let kind = if injected { "custom_message" } else { "message" };
-        self.give(kind, record, object, uuid, composer, false)
-    }
-
-    /// Context that was injected. Only what a person typed while the agent was busy is a message.
-    fn attachment(&mut self, record: &Record<'_>, object: &Object<'_>, uuid: &str) -> Result<(), Error> {
-        let attachment = object.field("attachment").and_then(Raw::object);
-        let queued = attachment.filter(|attachment| attachment.text("type").as_deref() == Some("queued_command"));
-        let Some(prompt) = queued.and_then(|attachment| attachment.field("prompt")) else {
-            return self.other(record, object, uuid);
-        };
-        let mut composer = Composer::new(&record.bytes);
-        composer.object("message", |message| {
-            message.text("role", "user");
-            block::parts(message, Some(prompt));
-            stamp(message, object);
-        });
-        self.give("message", record, object, uuid, composer, false)
-    }
-
-    /// A line that has a place in the tree and no meaning in the conversation.
-    fn other(&mut self, record: &Record<'_>, object: &Object<'_>, uuid: &str) -> Result<(), Error> {
-        let mut composer = Composer::new(&record.bytes);
-        composer.text("customType", "ramus.origin");
-        composer.object("data", |data| data.text("op", "import"));
-        self.give("custom", record, object, uuid, composer, true)
-    }
-
     fn give(
         &mut self,
         kind: &'static str,
@@ -369,30 +271,4 @@ fn stamp(message: &mut Composer<'_>, object: &Object<'_>) {
     if let Some(millis) = object.text("timestamp").and_then(|text| time::parse(&text)) {
         message.number("timestamp", millis);
     }
-}
-
-/// The text of content, whatever its form.
-fn texts(content: Option<Raw<'_>>) -> String {
-    match content {
-        Some(text) if text.shape() == Shape::Text => text.text().unwrap_or_default().into_owned(),
-        Some(blocks) => {
-            let texts = blocks.items().filter_map(|block| block.field("text")?.text());
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        None => String::new(),
-    }
-}
-
-/// Says whether a text is not what a person said to the model, but a command to the program or what it printed.
-fn is_command(text: &str) -> bool {
-    const TAGS: [&str; 7] = [
-        "<command-name>",
-        "<command-message>",
-        "<local-command-stdout>",
-        "<local-command-stderr>",
-        "<local-command-caveat>",
-        "<bash-input>",
-        "<bash-stdout>",
-    ];
-    TAGS.iter().any(|tag| text.trim_start().starts_with(tag))
 }

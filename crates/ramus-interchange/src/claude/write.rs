@@ -14,7 +14,7 @@ use crate::compose::Composer;
 use crate::error::Error;
 use crate::losses::Losses;
 use crate::mapping::{call_id, is_uuid, uuid_of};
-use crate::origin::{restore, with_members};
+use crate::origin::{restore_files, with_members};
 use crate::passage::Passage;
 use crate::sink::Report;
 use crate::step::{self, Part, Step, What};
@@ -64,8 +64,12 @@ struct Written {
 impl Writer<'_> {
     fn step(&mut self, step: &Step<'_>) -> Result<(), Error> {
         self.losses.entry();
-        let uuids = match restore(step.raw, AGENT) {
-            Some(records) => self.restored(step, records)?,
+        let uuids = match restore_files(step.raw, AGENT) {
+            // What stood in a file of its own is no line.
+            Some(records) => {
+                let lines = records.into_iter().filter(|(file, _)| file.is_none()).map(|(_, record)| record);
+                self.restored(step, lines.collect())?
+            }
             None => self.fresh(step)?,
         };
         let parent = step.parent.as_deref().map(str::to_owned);

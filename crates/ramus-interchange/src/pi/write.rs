@@ -13,7 +13,10 @@ use crate::losses::Losses;
 use crate::origin::{MEMBER, restore, with_members};
 use crate::passage::Passage;
 use crate::sink::{Report, Start};
-use crate::step::{Step, What};
+use crate::step::{Part, Step, UNSAID, What};
+
+/// Whose sessions are in our own dialect.
+const AGENTS: [&str; 2] = ["pi", "omp"];
 
 /// The id of a written session, which is also the name of its file.
 pub(super) fn session_id(id: &str) -> String {
@@ -60,7 +63,7 @@ impl Writer<'_> {
     fn step(&mut self, step: &Step<'_>) -> Result<(), Error> {
         self.losses.entry();
         let is_records = matches!(step.what, What::Records);
-        let own = ["pi", "omp"].iter().find_map(|agent| restore(step.raw, agent));
+        let own = AGENTS.iter().find_map(|agent| restore(step.raw, agent));
         match own.filter(|_| is_records) {
             Some(records) => {
                 let mut written = false;
@@ -170,7 +173,7 @@ impl Writer<'_> {
     }
 
     /// An entry without what it keeps of other formats, hanging from something that is written.
-    fn entry(&self, step: &Step<'_>) -> Vec<u8> {
+    fn entry(&mut self, step: &Step<'_>) -> Vec<u8> {
         let mut parent = step.parent.as_deref().map(str::to_owned);
         while let Some(further) = parent.as_ref().and_then(|parent| self.left_out.get(parent)) {
             parent.clone_from(further);
@@ -184,6 +187,9 @@ impl Writer<'_> {
         if has_origin {
             changes.push((MEMBER, None));
         }
+        if let Some(message) = self.without_thoughts(step) {
+            changes.push(("message", Some(message)));
+        }
         let changes: Vec<_> = changes.iter().map(|(name, value)| (*name, value.as_deref())).collect();
         let changed = if changes.is_empty() { None } else { with_members(line, &changes) };
         let mut line = changed.unwrap_or_else(|| line.to_vec());
@@ -191,6 +197,25 @@ impl Writer<'_> {
             self.name_model(&mut line, provider, model);
         }
         line
+    }
+
+    /// An answer that another agent stored, without what its model thought: pi tells every other model thoughts as if they had
+    /// been said. None when there are none.
+    fn without_thoughts(&mut self, step: &Step<'_>) -> Option<Vec<u8>> {
+        let agent = step.raw.field(MEMBER)?.field("agent")?.text()?;
+        let What::Answer(answer) = &step.what else { return None };
+        let is_own = AGENTS.contains(&&*agent);
+        let thoughts = answer.parts.iter().filter(|part| matches!(part, Part::Thinking { .. })).count();
+        if is_own || thoughts == 0 {
+            return None;
+        }
+        let message = step.raw.field("message")?;
+        let is_thought = |part: &Raw<'_>| part.field("type").and_then(Raw::text).as_deref() == Some("thinking");
+        let said: Vec<&[u8]> =
+            message.field("content")?.items().filter(|part| !is_thought(part)).map(Raw::bytes).collect();
+        let content = [b"[", &*said.join(&b','), b"]"].concat();
+        (0..thoughts).for_each(|_| self.losses.lose(UNSAID));
+        with_members(message.bytes(), &[("content", Some(&content))])
     }
 
     /// Names a model in the program's words, if the entry has only those of the other.

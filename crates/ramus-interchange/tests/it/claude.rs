@@ -177,6 +177,80 @@ fn a25_spawned_agents_are_child_sessions() {
     assert_eq!(carry::told(&sessions.sessions[0].bytes).len(), 6);
 }
 
+/// What an agent wrote that another spawned.
+fn spawned(uuid: &str, parent: Option<&str>, text: &str) -> Value {
+    let mut line = user(uuid, parent, text);
+    line["isSidechain"] = json!(true);
+    line["agentId"] = json!("a77");
+    line
+}
+
+#[test]
+fn a25_a_file_beside_a_session_may_be_its_agents() {
+    let file = carry::file(&[spawned("k1", None, "look around"), spawned("k2", Some("k1"), "and report")]);
+    let source = MemorySource::new("agent-a77.jsonl", &file);
+    let (sessions, report) = carry::check(Format::Claude, &source);
+    assert_eq!((sessions.sessions.len(), report.records), (1, 2));
+    let start = &sessions.sessions[0].start;
+    assert_eq!((start.id.as_str(), start.parent.as_deref()), (format!("{SESSION}.a77").as_str(), Some(SESSION)));
+    assert_eq!(carry::told(&sessions.sessions[0].bytes), ["user: look around", "user: and report"]);
+    // A session of a person may be called so too.
+    let own = carry::file(&[user("k1", None, "look around")]);
+    let (sessions, _) = carry::check(Format::Claude, &MemorySource::new("agent-x.jsonl", &own));
+    assert_eq!((sessions.sessions[0].start.id.as_str(), &sessions.sessions[0].start.parent), (SESSION, &None));
+}
+
+#[test]
+fn a25_what_is_noted_about_an_agent_comes_along() {
+    let (main, _) = source(&conversation());
+    let about =
+        json!({"agentType": "explorer", "description": "Find the login", "toolUseId": "toolu_1", "finished": true});
+    let transcript = carry::file(&[spawned("k1", None, "look around")]);
+    let source = main
+        .child(&format!("{SESSION}/subagents/agent-a77.jsonl"), &transcript)
+        .child(&format!("{SESSION}/subagents/agent-a77.meta.json"), about.to_string().as_bytes());
+    let (sessions, _) = carry::check(Format::Claude, &source);
+    assert_eq!(sessions.sessions.len(), 2);
+    let child = &sessions.sessions[1];
+    assert_eq!(child.start.title.as_deref(), Some("Find the login (@explorer)"));
+    let kept = lines(&child.bytes)
+        .find_map(|line| Some(line["ramusOrigin"]["records"][0].clone()).filter(|r| r["file"].is_string()));
+    let kept = kept.unwrap();
+    assert_eq!((&kept["file"], &kept["record"]), (&json!("agent-a77.meta.json"), &about));
+    // It is no line of the transcript.
+    let (written, _) = carry::write(Format::Claude, &child.bytes);
+    assert_eq!(lines(&written).count(), 1);
+}
+
+#[test]
+fn a25_outputs_that_were_too_long_come_from_their_files() {
+    let told = format!(
+        "<persisted-output>\nOutput too large (1MB). Full output saved to: /h/{SESSION}/tool-results/toolu_1.txt\n\nPreview:\nx"
+    );
+    let mut file = conversation();
+    let at = file.iter().position(|line| line["message"]["content"][0]["type"] == "tool_result").unwrap();
+    file[at]["message"]["content"][0]["content"] = json!(told);
+    let whole = "x\n".repeat(1000);
+    let (main, bytes) = source(&file);
+    let there = main.clone().child(&format!("{SESSION}/tool-results/toolu_1.txt"), whole.as_bytes());
+    let (sessions, report) = carry::check(Format::Claude, &there);
+    assert_eq!((sessions.sessions.len(), report.losses.len()), (1, 0), "{:?}", report.losses);
+    let output = |bytes: &[u8]| {
+        lines(bytes).map(|line| line["message"]["details"]["fullOutput"].clone()).find(|it| !it.is_null())
+    };
+    assert_eq!(
+        output(&sessions.sessions[0].bytes),
+        Some(json!({"file": "toolu_1.txt", "content": whole, "lineCount": 1000}))
+    );
+    let is_told = |bytes: &[u8]| carry::told(bytes).iter().any(|line| line.contains("Preview:"));
+    assert!(is_told(&sessions.sessions[0].bytes), "the model is told what it was told");
+    carry::comes_back(Format::Claude, &there, &bytes);
+    // Without the file the beginning is there, and it is said that the rest is not.
+    let (sessions, report) = carry::check(Format::Claude, &main);
+    assert!(output(&sessions.sessions[0].bytes).is_none() && is_told(&sessions.sessions[0].bytes));
+    assert!(report.losses.iter().any(|loss| loss.why.contains("is gone")), "{:?}", report.losses);
+}
+
 #[test]
 fn a25_results_that_share_a_line_are_entries_of_their_own() {
     let call = |uuid, parent, id| {

@@ -209,8 +209,14 @@ fn a25_numbers_that_are_missing_are_counted() {
 #[test]
 fn a25_a_compaction_stands_for_what_came_before() {
     let mut file = thread();
-    let history =
-        json!([{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "fix the login"}]}]);
+    let message = |role: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
+    let history = json!([
+        message("developer", "be brief"),
+        message("user", "<environment_context>\n<cwd>/x</cwd>\n</environment_context>"),
+        message("user", "fix the login"),
+        message("user", "and the logout"),
+        message("user", "What happened so far:\nWe fixed it."),
+    ]);
     file.extend(numbered(
         16,
         vec![
@@ -220,7 +226,13 @@ fn a25_a_compaction_stands_for_what_came_before() {
     ));
     let (source, bytes) = source(&file);
     let (sessions, _) = carry::check(Format::Codex, &source);
-    assert_eq!(carry::told(&sessions.sessions[0].bytes), ["compactionSummary: We fixed it.", "user: thanks"]);
+    let expected = ["compactionSummary: We fixed it.", "user: fix the login", "user: and the logout", "user: thanks"];
+    assert_eq!(carry::told(&sessions.sessions[0].bytes), expected, "Codex goes on sending what people said");
+    for other in [Format::Claude, Format::Pi, Format::Goose] {
+        let (written, _) = carry::write(other, &sessions.sessions[0].bytes);
+        let (read, _) = carry::check(other, &MemorySource::new("written.jsonl", &written));
+        assert_eq!(carry::told(&read.sessions[0].bytes), expected, "{other:?}");
+    }
     carry::comes_back(Format::Codex, &source, &bytes);
 }
 

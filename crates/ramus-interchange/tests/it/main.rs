@@ -17,6 +17,8 @@ mod conformance;
 mod fuzz;
 mod gemini;
 mod generate;
+mod goose;
 mod laws;
 mod others;
 mod pi;
+mod thoughts;

@@ -72,11 +72,12 @@ impl JsonlStore {
     }
 }
 
-/// Says whether a file holds damage of a session, or the note about it.
+/// Says whether a file holds damage of a session, or the note about it, or what was to become it.
 fn is_damage_of(file: &str, session: &str) -> bool {
     let rest = file.strip_prefix(session).and_then(|rest| rest.strip_prefix('-'));
     let Some((hash, rest)) = rest.and_then(|rest| rest.split_once('-')) else { return false };
-    let offset = rest.strip_suffix(".bin").or_else(|| rest.strip_suffix(".json")).unwrap_or_default();
+    let endings = [".bin", ".json", super::settle::IMPORT];
+    let offset = endings.iter().find_map(|ending| rest.strip_suffix(ending)).unwrap_or_default();
     let is_hash = hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hash && !offset.is_empty() && offset.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -29,13 +29,13 @@ const LONGEST: u64 = 1 << 28;
 
 /// One log that is to appear.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Step {
-    staged: PathBuf,
-    target: PathBuf,
-    id: SessionId,
-    residence: Residence,
+pub(super) struct Step {
+    pub(super) staged: PathBuf,
+    pub(super) target: PathBuf,
+    pub(super) id: SessionId,
+    pub(super) residence: Residence,
     /// How long the file is that it takes the place of.
-    replaces: Option<u64>,
+    pub(super) replaces: Option<u64>,
 }
 
 struct JsonlStage<'s> {
@@ -51,7 +51,7 @@ struct JsonlStage<'s> {
 }
 
 impl JsonlStore {
-    fn imports(&self) -> PathBuf {
+    pub(super) fn imports(&self) -> PathBuf {
         self.root.join("imports")
     }
 
@@ -94,57 +94,6 @@ impl JsonlStore {
         Ok(lock)
     }
 
-    /// Finishes or removes what is under `imports/`. Whoever calls holds the lock.
-    fn settle_under_lock(&self) -> Result<usize, StoreError> {
-        let mut appeared = 0;
-        for entry in self.entries(&self.imports())?.into_iter().filter(|entry| entry.is_dir) {
-            let directory = self.imports().join(entry.name);
-            if let Some(steps) = self.read_decision(&directory)? {
-                appeared += self.carry_out(&steps)?;
-            }
-            self.remove_stage(&directory)?;
-        }
-        Ok(appeared)
-    }
-
-    /// Does every step that is not done yet.
-    fn carry_out(&self, steps: &[Step]) -> Result<usize, StoreError> {
-        let mut done = 0;
-        for step in steps {
-            done += usize::from(self.carry_out_step(step)?);
-        }
-        let directories: BTreeSet<&Path> = steps.iter().filter_map(|step| step.target.parent()).collect();
-        for directory in directories {
-            self.fs.sync_dir(directory).map_err(|error| StoreError::io("sync", directory, error))?;
-        }
-        Ok(done)
-    }
-
-    fn carry_out_step(&self, step: &Step) -> Result<bool, StoreError> {
-        let at = Location { id: step.id.clone(), residence: step.residence, path: Some(step.target.clone()) };
-        let gate = self.gate(&at)?;
-        let _held = gate.hold()?;
-        match self.fs.stat(&step.staged) {
-            // Done before the interruption.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            result => result.map_err(|error| StoreError::io("inspect", &step.staged, error))?,
-        };
-        let Some(len) = step.replaces else {
-            let renamed = self.fs.rename_new(&step.staged, &step.target);
-            return renamed.map(|()| true).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => StoreError::Exists { path: step.target.clone() },
-                _ => StoreError::io("create", &step.target, error),
-            });
-        };
-        let stat = self.fs.stat(&step.target).map_err(|error| StoreError::io("inspect", &step.target, error))?;
-        if stat.size != len {
-            // Somebody wrote to it since: what came from elsewhere no longer continues it.
-            return Err(StoreError::Moved { expected: len, actual: stat.size });
-        }
-        self.fs.rename(&step.staged, &step.target).map_err(|error| StoreError::io("replace", &step.target, error))?;
-        Ok(true)
-    }
-
     fn write_decision(&self, directory: &Path, steps: &[Step]) -> Result<(), StoreError> {
         let mut text = String::from("ramus import 1\n");
         for step in steps {
@@ -166,7 +115,7 @@ impl JsonlStore {
     }
 
     /// The steps that were decided; none when nothing was. A journal takes its name when it is whole.
-    fn read_decision(&self, directory: &Path) -> Result<Option<Vec<Step>>, StoreError> {
+    pub(super) fn read_decision(&self, directory: &Path) -> Result<Option<Vec<Step>>, StoreError> {
         let path = directory.join(JOURNAL);
         let mut bytes = Vec::new();
         match self.fs.stat(&path) {
@@ -203,7 +152,7 @@ impl JsonlStore {
         Some(Step { staged, target, id: SessionId::from(&*id), residence, replaces })
     }
 
-    fn remove_stage(&self, directory: &Path) -> Result<(), StoreError> {
+    pub(super) fn remove_stage(&self, directory: &Path) -> Result<(), StoreError> {
         // The journal last: as long as it is there, its steps can be done again.
         let mut names = self.entries(directory)?;
         names.sort_by_key(|entry| entry.name == JOURNAL);

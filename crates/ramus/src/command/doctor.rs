@@ -113,6 +113,11 @@ fn tell_all(answer: &Map<String, Value>) -> Text {
     for (kind, one, more) in [
         ("unfinished", "unfinished file was", "unfinished files were"),
         ("lock", "lock file of a deleted session was", "lock files of deleted sessions were"),
+        (
+            "import",
+            "session of an interrupted import had changed here and was set aside; it was",
+            "sessions of an interrupted import had changed here and were set aside; they were",
+        ),
     ] {
         let found: Vec<&Value> = answer.items("leftovers").iter().filter(|left| left.word("kind") == kind).collect();
         if let Some(first) = found.first() {

@@ -21,6 +21,9 @@ since the last time: Claude Code, Codex, Gemini CLI, opencode, pi, omp, goose, O
 read; nothing of theirs is written, locked or touched. A session that grew grows here too. One that you continued here keeps what \
 you did: what is new in the file becomes a branch beside it.
 
+Sessions that an agent spawned are children of the session that did. A session that was forked is linked to the one it was \
+forked from, also where the agent does not say so: both begin with the same answer, given at the same moment.
+
 A path may be a file of one of these agents, a database of theirs, a directory of such files, or a bundle that `ramus export` \
 wrote. What it is is told from what is in it. A bundle comes in as a whole or not at all: sessions that are here already are left \
 alone, those that the bundle continues become longer, and one that went another way is a conflict.

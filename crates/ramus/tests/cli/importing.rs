@@ -75,6 +75,29 @@ fn h4_import_finds_asks_imports_and_imports_nothing_twice() {
 }
 
 #[test]
+fn h4_a_fork_says_what_it_was_forked_from() {
+    let world = World::new();
+    let file = claude_store(&world);
+    let fork = "bbbbbbbb-0000-4000-8000-000000000002";
+    let more = asked(&world, "u2-0000", "\"a1-0000\"", "And a leaf?");
+    let copy = (std::fs::read_to_string(&file).unwrap() + &more + "\n").replace(SESSION, fork);
+    put(&world, &format!(".claude/projects/-project/{fork}.jsonl"), copy.as_bytes());
+    let told = world.ok(&["import", "--yes"]);
+    assert!(told.contains(&format!("a fork of {SESSION}")), "{told}");
+    let from = json!({"session": SESSION, "entry": "a1-0000"});
+    assert_eq!(world.json(&["show", fork])["session"]["forked_from"], from);
+    let listed = world.json(&["list"]);
+    let forks: Vec<&Value> =
+        listed["sessions"].as_array().unwrap().iter().map(|session| &session["forked_from"]).collect();
+    assert_eq!(forks.iter().filter(|found| **found == &from).count(), 1, "{forks:?}");
+    // Somebody forks that too, later.
+    let third = "cccccccc-0000-4000-8000-000000000003";
+    put(&world, &format!(".claude/projects/-project/{third}.jsonl"), copy.replace(fork, third).as_bytes());
+    let told = world.json(&["import", "--yes"]);
+    assert_eq!(told["linked"], json!([{"id": third, "forked_from": {"session": fork, "entry": "u2-0000"}}]));
+}
+
+#[test]
 fn h4_one_agent_can_be_named_and_a_wrong_name_is_told() {
     let world = World::new();
     claude_store(&world);

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use ramus_model::json::{Object, Shape};
 
-use super::{Reader, hang, texts};
+use super::said::texts;
+use super::{Reader, hang};
 use crate::compose::Composer;
 use crate::emit::New;
 use crate::error::Error;

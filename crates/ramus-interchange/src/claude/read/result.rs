@@ -4,6 +4,7 @@
 use ramus_model::json::{Object, Raw};
 
 use super::super::block;
+use super::spill::Spilled;
 use super::{Reader, Results, hang, stamp};
 use crate::compose::Composer;
 use crate::emit::{Hang, New};
@@ -32,7 +33,8 @@ impl Reader<'_> {
         for (at, block) in results.iter().filter_map(|block| block.object()).enumerate() {
             // The holes of a record lead to one entry, so a record that becomes several has none.
             let mut composer = Composer::new(if alone { &record.bytes } else { &[] });
-            self.result(&mut composer, &block, object);
+            let spilled = self.spilled(record.line, block.field("content"))?;
+            self.result(&mut composer, &block, object, spilled.as_ref());
             let (members, holes) = composer.finish();
             let own = format!("{uuid}.r{}", at + 1);
             let records = [record.kept(holes)];
@@ -69,7 +71,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn result(&mut self, composer: &mut Composer<'_>, block: &Object<'_>, object: &Object<'_>) {
+    fn result(
+        &mut self,
+        composer: &mut Composer<'_>,
+        block: &Object<'_>,
+        object: &Object<'_>,
+        spilled: Option<&Spilled>,
+    ) {
         let call = block.text("tool_use_id").unwrap_or_default();
         let name = self.names.remove(&*call).unwrap_or_default();
         composer.object("message", |message| {
@@ -78,6 +86,9 @@ impl Reader<'_> {
             message.text("toolName", &name);
             block::parts(message, block.field("content"));
             message.flag("isError", block.field("is_error").and_then(Raw::flag).unwrap_or_default());
+            if let Some(spilled) = spilled {
+                spilled.compose(message);
+            }
             stamp(message, object);
         });
     }

@@ -2,7 +2,8 @@
 
 use ramus_model::json::{Object, Raw, Shape};
 
-use super::{Reader, history_text};
+use super::super::item::{self, Item};
+use super::{Reader, history_text, stamp};
 use crate::compose::Composer;
 use crate::emit::{Hang, New};
 use crate::error::Error;
@@ -26,7 +27,34 @@ impl Reader<'_> {
         // An entry that keeps from itself on keeps nothing that came before.
         composer.text("firstKeptEntryId", &id);
         composer.number("tokensBefore", 0);
-        self.give("compaction", record, line, composer)
+        self.give("compaction", record, line, composer)?;
+        self.kept_prompts(&id, line, payload)
+    }
+
+    /// What people said before a summary and Codex goes on sending with it. It is said once more behind the summary, because
+    /// the answers in between are not sent; the record of the summary has the words.
+    fn kept_prompts(&mut self, id: &str, line: &Object<'_>, payload: &Object<'_>) -> Result<(), Error> {
+        let Some(summary) = payload.text("message").filter(|text| !text.trim().is_empty()) else { return Ok(()) };
+        let is_summary = |item: &Object<'_>| {
+            let content = item.field("content").into_iter().flat_map(Raw::items);
+            content.filter_map(|part| part.field("text")?.text()).any(|text| text.contains(&*summary))
+        };
+        let items = payload.field("replacement_history").into_iter().flat_map(Raw::items).filter_map(Raw::object);
+        let prompts = items.filter(|item| Item::of(item) == Item::User && !is_summary(item));
+        for (at, item) in (1..).zip(prompts) {
+            let mut composer = Composer::default();
+            composer.object("message", |message| {
+                message.text("role", "user");
+                item::content(message, item.field("content"));
+                stamp(message, line);
+            });
+            let (members, _) = composer.finish();
+            let (own, time) = (format!("{id}.k{at}"), line.text("timestamp"));
+            let new =
+                New { kind: "message", id: &own, timestamp: time.as_deref(), members: &members, ..New::default() };
+            self.emitter.entry(&new)?;
+        }
+        Ok(())
     }
 
     /// Turns that were undone: they stay, as a branch.

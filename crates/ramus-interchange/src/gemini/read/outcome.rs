@@ -2,7 +2,8 @@
 
 use ramus_model::json::{Object, Raw};
 
-use super::{Known, OpenCall, Pending, Reader, composed, content_hash, message};
+use super::said::{composed, content_hash};
+use super::{Known, OpenCall, Pending, Reader, message};
 use crate::compose::Composer;
 use crate::emit::New;
 use crate::error::Error;

@@ -3,7 +3,8 @@
 use ramus_model::json::{Object, Raw};
 
 use super::super::message::Speaker;
-use super::{Known, OpenCall, Reader, composed, content_hash, message};
+use super::said::{composed, content_hash};
+use super::{Known, OpenCall, Reader, message};
 use crate::compose::Composer;
 use crate::emit::New;
 use crate::error::Error;

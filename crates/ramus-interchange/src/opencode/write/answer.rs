@@ -2,11 +2,11 @@
 
 use ramus_model::json::Raw;
 
-use super::part::{part, thought, tool};
+use super::part::{part, tool};
 use super::{Waiting, Writer};
 use crate::compose::Composer;
 use crate::error::Error;
-use crate::step::{Answer, Part, Step, What};
+use crate::step::{Answer, Part, Step, UNSAID, What};
 
 impl Writer<'_> {
     /// Writes the answer that waits, with what its calls gave.
@@ -19,10 +19,9 @@ impl Writer<'_> {
         let mut parts = Vec::new();
         for said in &answer.parts {
             match said {
-                Part::Thinking { redacted: true, .. } | Part::Unknown => {
-                    self.losses.lose("parts of answers that are neither text, thought nor call");
-                }
-                Part::Thinking { text, .. } => parts.push(thought(*text, step.millis())),
+                // What opencode thought itself was written as it was.
+                Part::Thinking { .. } => self.losses.lose(UNSAID),
+                Part::Unknown => self.losses.lose("parts of answers that are neither text nor call"),
                 Part::Call { id, name, arguments } => {
                     let id = id.text().unwrap_or_default();
                     let found =

@@ -1,4 +1,4 @@
-//! Parts of messages: text, pictures, thoughts, and calls with what they gave.
+//! Parts of messages: text, pictures, and calls with what they gave.
 
 use ramus_model::json::Raw;
 
@@ -24,17 +24,6 @@ pub(super) fn part(part: &Part<'_>) -> Option<Composer<'static>> {
         _ => return None,
     }
     Some(composer)
-}
-
-pub(super) fn thought(text: Raw<'_>, millis: i64) -> Composer<'static> {
-    let mut composer = Composer::default();
-    composer.text("type", "reasoning");
-    composer.raw("text", text);
-    composer.object("time", |time| {
-        time.number("start", millis);
-        time.number("end", millis);
-    });
-    composer
 }
 
 /// A call with its outcome. One without is what opencode makes of a call that was interrupted.

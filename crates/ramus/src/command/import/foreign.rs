@@ -135,7 +135,8 @@ impl Import {
             let failed = imported.failed.clone();
             // What is wrong is said once.
             imported.failed.retain(|failure| !known_failures.contains(failure));
-            if !imported.imported.is_empty() || !imported.grown.is_empty() || !imported.failed.is_empty() {
+            let is_quiet = imported.imported.is_empty() && imported.grown.is_empty() && imported.linked.is_empty();
+            if !is_quiet || !imported.failed.is_empty() {
                 tell::outcome(invocation, &stores, &imported, false)?;
                 invocation.screen.flush()?;
             }

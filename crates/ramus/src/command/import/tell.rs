@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramus_engine::{ForeignFailure, ForeignImported, ForeignProgress, ForeignSession, ForeignStore};
+use ramus_engine::{ForeignFailure, ForeignImported, ForeignLink, ForeignProgress, ForeignSession, ForeignStore};
 use serde_json::{Value, json};
 
 use crate::invocation::Invocation;
@@ -55,8 +55,8 @@ pub(super) fn outcome(
     }
     let mut text = Text::new();
     if imported.imported.len() + imported.grown.len() <= TOLD {
-        imported.imported.iter().for_each(|session| line(&mut text, session, "imported"));
-        imported.grown.iter().for_each(|session| line(&mut text, session, "grown"));
+        imported.imported.iter().for_each(|session| line(&mut text, session, "imported", imported));
+        imported.grown.iter().for_each(|session| line(&mut text, session, "grown", imported));
     } else {
         sums(&mut text, "imported", &imported.imported);
         sums(&mut text, "grown", &imported.grown);
@@ -68,6 +68,10 @@ pub(super) fn outcome(
     if lossy > 0 {
         let sessions = quantity::count(lossy, "session was", "sessions were");
         notes.plain(&format!("{sessions} not carried over whole; --json tells what was lost")).end();
+    }
+    if !imported.linked.is_empty() {
+        let forks = quantity::count(imported.linked.len(), "session is a fork", "sessions are forks");
+        notes.plain(&format!("{forks} of another one")).end();
     }
     if imported.unchanged > 0 {
         let sessions = quantity::count(imported.unchanged, "session is", "sessions are");
@@ -100,12 +104,16 @@ fn failures(invocation: &mut Invocation<'_>, failed: &[ForeignFailure]) -> anyho
     Ok(())
 }
 
-fn line(text: &mut Text, session: &ForeignSession, what: &str) {
+fn line(text: &mut Text, session: &ForeignSession, what: &str, imported: &ForeignImported) {
     let entries = quantity::count(session.entries, "entry", "entries");
     let branches = quantity::count(session.branches, "branch", "branches");
     text.styled(style::ID, session.id.as_str()).spaces(2).plain(&format!("{what}  {}", session.agent)).spaces(2);
     let new = if what == "grown" { format!(", {} new", session.added + session.changed) } else { String::new() };
-    text.plain(&format!("{entries}, {branches}{new}")).end();
+    text.plain(&format!("{entries}, {branches}{new}"));
+    if let Some(link) = imported.linked.iter().find(|link| link.id == session.id) {
+        text.plain(", a fork of ").styled(style::ID, link.origin.session.as_str());
+    }
+    text.end();
 }
 
 /// How many sessions of each agent.
@@ -139,10 +147,18 @@ fn to_json(stores: &[ForeignStore], imported: &ForeignImported, dry_run: bool) -
         "found": found.collect::<Vec<_>>(),
         "imported": imported.imported.iter().map(session_json).collect::<Vec<_>>(),
         "grown": imported.grown.iter().map(session_json).collect::<Vec<_>>(),
+        "linked": imported.linked.iter().map(link_json).collect::<Vec<_>>(),
         "unchanged": imported.unchanged,
         "skipped": [],
         "failed": failed.collect::<Vec<_>>(),
         "dry_run": dry_run,
+    })
+}
+
+fn link_json(link: &ForeignLink) -> Value {
+    json!({
+        "id": link.id.as_str(),
+        "forked_from": {"session": link.origin.session.as_str(), "entry": link.origin.entry.as_str()},
     })
 }
 
