@@ -170,10 +170,10 @@ impl<'r> Composer<'r> {
         if value.len() < MIN_HOLE || self.holes.len() == MAX_HOLES {
             return;
         }
-        // Where a piece of the record begins follows from where both are in memory.
+        // Where a piece of the record begins follows from where both are in memory, and what is there is that piece.
         let Some(start) = (value.as_ptr() as usize).checked_sub(self.record.as_ptr() as usize) else { return };
         let span = start..start + value.len();
-        if self.record.get(span.clone()) != Some(value) {
+        if self.record.get(span.clone()).is_none() {
             return;
         }
         let mut pointer = String::new();

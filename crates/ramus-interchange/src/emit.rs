@@ -191,7 +191,7 @@ impl<'s> Emitter<'s> {
         quote(&self.clock, &mut line);
         if !new.members.is_empty() {
             line.push(b',');
-            line.extend(new.members.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
+            origin::extend_line(&mut line, new.members);
         }
         origin::write(self.agent, new.records, &mut line);
         line.extend_from_slice(b"}\n");

@@ -4,6 +4,8 @@
 //! with a reference in place of each value that stands in the entry itself), as a whole *record*, or, when it is no JSON
 //! that our log can hold, as its *bytes*. Filling a template with the values of its entry gives the record byte for byte.
 
+use std::sync::LazyLock;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
@@ -56,19 +58,26 @@ impl Kept {
     /// Keeps a record whole.
     pub(crate) fn whole(line: u64, record: &[u8]) -> Self {
         let is_json = std::str::from_utf8(record).is_ok() && Raw::parse(record).is_some();
-        Self { line, file: None, form: if is_json { Form::Record } else { Form::Bytes }, bytes: record.to_vec() }
+        Self::of(line, if is_json { Form::Record } else { Form::Bytes }, record)
     }
 
-    /// Keeps a record without the values that its entry has.
+    fn of(line: u64, form: Form, record: &[u8]) -> Self {
+        Self { line, file: None, form, bytes: record.to_vec() }
+    }
+
+    /// Keeps a record that is known to be JSON without the values that its entry has.
     pub(crate) fn template(line: u64, record: &[u8], mut holes: Vec<Hole>) -> Self {
-        if holes.is_empty() || memmem::find(record, MARK).is_some() {
-            return Self::whole(line, record);
+        static FINDER: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(MARK));
+        if holes.is_empty() || FINDER.find(record).is_some() {
+            return Self::of(line, Form::Record, record);
         }
         holes.sort_by_key(|hole| hole.span.start);
         let mut bytes = Vec::with_capacity(record.len() / 2);
         let mut copied = 0;
         for hole in &holes {
-            let Some(before) = record.get(copied..hole.span.start) else { return Self::whole(line, record) };
+            let Some(before) = record.get(copied..hole.span.start) else {
+                return Self::of(line, Form::Record, record);
+            };
             bytes.extend_from_slice(before);
             bytes.extend_from_slice(match hole.form {
                 HoleForm::Same => HOLE,
@@ -98,6 +107,16 @@ impl Kept {
     }
 }
 
+/// Adds JSON to a line. Between tokens a newline is only whitespace, and a line of the log has none.
+pub(crate) fn extend_line(line: &mut Vec<u8>, json: &[u8]) {
+    let start = line.len();
+    line.extend_from_slice(json);
+    if memchr::memchr2(b'\n', b'\r', json).is_some() {
+        let added = line.iter_mut().skip(start);
+        added.filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+    }
+}
+
 /// Writes the member that keeps records, a comma in front. One without records says that the entry was made from a record
 /// that another entry keeps.
 pub(crate) fn write(agent: &str, records: &[Kept], out: &mut Vec<u8>) {
@@ -118,8 +137,7 @@ pub(crate) fn write(agent: &str, records: &[Kept], out: &mut Vec<u8>) {
         out.push(b':');
         match kept.form {
             Form::Bytes => quote(&STANDARD.encode(&kept.bytes), out),
-            // Between tokens a newline is only whitespace, and a line of the log has none.
-            _ => out.extend(kept.bytes.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte })),
+            _ => extend_line(out, &kept.bytes),
         }
         out.push(b'}');
     }

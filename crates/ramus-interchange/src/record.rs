@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ramus_model::json::{Object, Raw, Shape};
+use ramus_model::json::{Checked, Object, Raw, Shape};
 
 use crate::compose::Hole;
 use crate::emit::Emitter;
@@ -14,17 +14,19 @@ use crate::origin::Kept;
 #[derive(Clone)]
 pub(crate) struct Record<'a> {
     pub(crate) line: u64,
-    pub(crate) bytes: Cow<'a, [u8]>,
+    pub(crate) bytes: Checked<'a>,
     /// The bytes of the source, when they are not the ones that are read.
     original: Option<Vec<u8>>,
 }
 
 impl<'a> Record<'a> {
     pub(crate) fn new(line: u64, bytes: &'a [u8]) -> Self {
-        match String::from_utf8_lossy(bytes) {
-            Cow::Borrowed(_) => Self { line, bytes: Cow::Borrowed(bytes), original: None },
-            Cow::Owned(text) => Self { line, bytes: Cow::Owned(text.into_bytes()), original: Some(bytes.to_vec()) },
-        }
+        // Looking whether all of it is text is much faster than making text of it.
+        let (read, original) = match std::str::from_utf8(bytes) {
+            Ok(_) => (Cow::Borrowed(bytes), None),
+            Err(_) => (Cow::Owned(String::from_utf8_lossy(bytes).into_owned().into_bytes()), Some(bytes.to_vec())),
+        };
+        Self { line, bytes: Checked::new(read), original }
     }
 
     /// Takes the next record of lines. What is no JSON object is kept and reported, what is too long only reported.
@@ -36,7 +38,7 @@ impl<'a> Record<'a> {
             return Ok(None);
         };
         let record = Self::new(line.number, bytes);
-        if record.object().is_some() {
+        if record.raw().is_some() {
             return Ok(Some(record));
         }
         emitter.report.records += 1;
@@ -50,17 +52,18 @@ impl<'a> Record<'a> {
     }
 
     pub(crate) fn raw(&self) -> Option<Raw<'_>> {
-        Raw::parse(&self.bytes).filter(|raw| raw.shape() == Shape::Object)
+        self.bytes.raw().filter(|raw| raw.shape() == Shape::Object)
     }
 
     pub(crate) fn into_owned(self) -> Record<'static> {
-        Record { line: self.line, bytes: Cow::Owned(self.bytes.into_owned()), original: self.original }
+        Record { line: self.line, bytes: self.bytes.into_owned(), original: self.original }
     }
 
     /// Keeps the record without what stands in holes.
     pub(crate) fn kept(&self, holes: Vec<Hole>) -> Kept {
         match &self.original {
             Some(original) => Kept::whole(self.line, original),
+            None if self.bytes.raw().is_none() => Kept::whole(self.line, &self.bytes),
             None => Kept::template(self.line, &self.bytes, holes),
         }
     }

@@ -181,8 +181,15 @@ impl Draft {
 
     /// Reads a draft from the JSON of an entry: `type` and its members; `id`, `parentId` and `timestamp` are optional.
     pub fn parse(text: &[u8]) -> Result<Self, BodyError> {
-        let raw = Raw::parse(text).filter(|raw| raw.shape() == Shape::Object).ok_or(BodyError::NotAnObject)?;
-        if std::str::from_utf8(text).is_err() {
+        Self::of(Raw::parse(text).ok_or(BodyError::NotAnObject)?)
+    }
+
+    /// Makes a draft of an entry that was read.
+    pub fn of(raw: Raw<'_>) -> Result<Self, BodyError> {
+        if raw.shape() != Shape::Object {
+            return Err(BodyError::NotAnObject);
+        }
+        if std::str::from_utf8(raw.bytes()).is_err() {
             return Err(BodyError::Member("the entry is not valid UTF-8".into()));
         }
         let type_name = raw.field("type").and_then(Raw::text).unwrap_or_default();

@@ -1,9 +1,10 @@
 //! Reading: entries of our own dialect, in any of its versions.
 
+use std::borrow::Cow;
 use std::io::Read as _;
 
 use ramus_model::blob::{self, Restore};
-use ramus_model::json::{Object, Raw, Shape, quote};
+use ramus_model::json::{Checked, Object, Raw, Shape, quote};
 use ramus_model::{Draft, EntryId, Header, RAMUS_PREFIX, TitleSlot, derived_entry_id};
 
 use super::Pi;
@@ -12,7 +13,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::limits::Limits;
 use crate::lines::Lines;
-use crate::origin::with_members;
+use crate::origin::{extend_line, with_members};
 use crate::record::Record;
 use crate::sink::{ForkPoint, Report, Sink, Start};
 use crate::source::{Source, Wanted};
@@ -27,16 +28,16 @@ pub(super) fn read(pi: &Pi, source: &dyn Source, limits: Limits, sink: &mut dyn 
         Reader { emitter: Emitter::new(sink, pi.agent(), start), source, limits, version: 3, index: 0, begun: false };
     let mut lines = Lines::new(source.open()?, limits);
     while let Some(line) = lines.next()? {
-        let pieces = line.bytes.map(pieces).unwrap_or_default();
-        if pieces.len() > 1 {
+        let record = line.bytes.map(|bytes| Record::new(line.number, bytes));
+        if let Some(record) = record.filter(|record| record.raw().is_some()) {
+            reader.emitter.report.records += 1;
+            reader.record(&record)?;
+        } else if let Some(pieces) = line.bytes.and_then(pieces) {
             for piece in pieces {
                 reader.emitter.report.records += 1;
                 reader.record(&Record::new(line.number, piece))?;
             }
-        } else if let Some(record) = Record::take(&line, &mut reader.emitter)? {
-            reader.emitter.report.records += 1;
-            reader.record(&record)?;
-        } else if line.bytes.is_some_and(|bytes| Raw::parse(bytes).is_some()) {
+        } else if Record::take(&line, &mut reader.emitter)?.is_none() && line.bytes.is_some_and(is_value) {
             reader.index += 1;
         }
         if reader.emitter.is_full() {
@@ -46,18 +47,20 @@ pub(super) fn read(pi: &Pi, source: &dyn Source, limits: Limits, sink: &mut dyn 
     reader.emitter.finish()
 }
 
-/// The records in a line: a torn newline glues them together. A line that is anything else is one piece.
-fn pieces(line: &[u8]) -> Vec<&[u8]> {
+/// The records in a line that is not one: a torn newline glues them together. None when the line is anything else.
+fn pieces(line: &[u8]) -> Option<Vec<&[u8]>> {
     let mut pieces = Vec::new();
     let mut rest = line;
     while !rest.iter().all(u8::is_ascii_whitespace) {
-        let Some((record, behind)) = Raw::prefix(rest).filter(|(record, _)| record.shape() == Shape::Object) else {
-            return vec![line];
-        };
+        let (record, behind) = Raw::prefix(rest).filter(|(record, _)| record.shape() == Shape::Object)?;
         pieces.push(record.bytes());
         rest = behind;
     }
-    pieces
+    Some(pieces)
+}
+
+fn is_value(line: &[u8]) -> bool {
+    Raw::parse(line).is_some()
 }
 
 struct Reader<'s> {
@@ -116,27 +119,22 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, record: &Record<'_>, object: &Object<'_>, index: u64) -> Result<(), Error> {
-        let line = match self.version {
-            0 | 1 => self.upgraded(record, object, index),
-            _ => record.bytes.to_vec(),
-        };
-        let line = if self.version < 3 { renamed(&line).unwrap_or(line) } else { line };
         let nowhere = object.field("parentId").is_some_and(|parent| !parent.is_null() && !hangs(parent));
-        let rooted = if nowhere { with_members(&line, &[("parentId", Some(b"null"))]) } else { None };
-        let line = rooted.unwrap_or(line);
-        let Some(object) = Raw::parse(&line).and_then(Raw::object) else { return Ok(()) };
-        let derived = derived_entry_id(&self.emitter.start.id, index, 8);
-        let id = object.text("id").filter(|id| !id.is_empty()).unwrap_or_else(|| derived.as_str().into());
+        let changed = self.changed(record, object, index, nowhere).map(|line| Checked::new(line.into()));
+        let line = changed.as_ref().unwrap_or(&record.bytes);
+        let Some(raw) = line.raw() else { return Ok(()) };
+        let Some(object) = raw.object() else { return Ok(()) };
+        let derived = || derived_entry_id(&self.emitter.start.id, index, 8).to_string().into();
+        let id = object.text("id").filter(|id| !id.is_empty()).unwrap_or_else(derived);
         let parent = object.text("parentId").filter(|parent| !parent.is_empty());
         let time = object.text("timestamp");
         let hang = parent.as_deref().map_or(Hang::Root, Hang::From);
         if is_later(&object) && self.emitter.entry_of(&id).is_some_and(|entry| entry.as_str() == id) {
             let parent = self.emitter.parent(&New { parent: hang, timestamp: time.as_deref(), ..New::default() })?;
-            return self.emitter.pass(EntryId::from(&*id), parent, ended(&line), true);
+            return self.emitter.pass(EntryId::from(&*id), parent, ended(line), true);
         }
-        if Draft::parse(&line).is_err() || !is_harmless(&object) {
-            return self.kept(record, &id, hang, time.as_deref());
-        }
+        let draft = Draft::of(raw).ok().filter(|_| is_harmless(&object));
+        let Some(draft) = draft else { return self.kept(record, &id, hang, time.as_deref()) };
         if self.version > 1 && (nowhere || object.field("parentId").is_none()) {
             self.emitter.lose(Some(record.line), "an entry does not say what it hangs from; it is a root now")?;
         }
@@ -146,21 +144,31 @@ impl Reader<'_> {
         }
         let entry = New { id: &id, parent: hang, timestamp: time.as_deref(), ..New::default() };
         let (id, parent) = self.emitter.place(&entry)?;
-        let line = self.placed(&line, &object, &id, parent.as_ref());
+        let line = self.placed(line, &object, &id, parent.as_ref());
         let line = self.pictured(line, record.line)?;
-        let inert = Draft::parse(&line).is_ok_and(|draft| draft.body.is_inert());
-        self.emitter.pass(id, parent, ended(&line), inert)
+        self.emitter.pass(id, parent, ended(&line), draft.body.is_inert())
+    }
+
+    /// The line of an entry as version 3 spells it; none when it does already.
+    fn changed(&self, record: &Record<'_>, object: &Object<'_>, index: u64, nowhere: bool) -> Option<Vec<u8>> {
+        let upgraded = (self.version < 2).then(|| self.upgraded(record, object, index));
+        let renamed = (self.version < 3).then(|| renamed(upgraded.as_deref().unwrap_or(&record.bytes))).flatten();
+        let line = renamed.or(upgraded);
+        if !nowhere {
+            return line;
+        }
+        with_members(line.as_deref().unwrap_or(&record.bytes), &[("parentId", Some(b"null"))]).or(line)
     }
 
     /// The line with the id and parent that the entry got; the line itself when it says so already.
-    fn placed(&self, line: &[u8], object: &Object<'_>, id: &EntryId, parent: Option<&EntryId>) -> Vec<u8> {
+    fn placed<'l>(&self, line: &'l [u8], object: &Object<'_>, id: &EntryId, parent: Option<&EntryId>) -> Cow<'l, [u8]> {
         let same_id = object.text("id").as_deref() == Some(id.as_str());
         let same_parent = object.field("parentId").is_some_and(|found| match parent {
             Some(parent) => found.text().as_deref() == Some(parent.as_str()),
             None => found.is_null(),
         });
         if same_id && same_parent {
-            return line.to_vec();
+            return line.into();
         }
         let (mut quoted_id, mut quoted_parent) = (Vec::new(), Vec::new());
         quote(id.as_str(), &mut quoted_id);
@@ -170,7 +178,7 @@ impl Reader<'_> {
         }
         if object.field("id").is_some() && object.field("parentId").is_some() {
             let changes = [("id", Some(quoted_id.as_slice())), ("parentId", Some(quoted_parent.as_slice()))];
-            return with_members(line, &changes).unwrap_or_default();
+            return with_members(line, &changes).unwrap_or_default().into();
         }
         let rest = with_members(line, &[("id", None), ("parentId", None)]).unwrap_or_default();
         let mut out = b"{\"id\":".to_vec();
@@ -179,7 +187,7 @@ impl Reader<'_> {
         out.extend(quoted_parent);
         out.push(b',');
         out.extend_from_slice(rest.get(1..).unwrap_or_default());
-        out
+        out.into()
     }
 
     /// An entry of version 1 with the id, the parent and the references of version 3.
@@ -215,7 +223,7 @@ impl Reader<'_> {
     }
 
     /// Puts pictures back that the program keeps beside the log.
-    fn pictured(&mut self, line: Vec<u8>, number: u64) -> Result<Vec<u8>, Error> {
+    fn pictured<'l>(&mut self, line: Cow<'l, [u8]>, number: u64) -> Result<Cow<'l, [u8]>, Error> {
         if memchr::memmem::find(&line, b"blob:sha256:").is_none() {
             return Ok(line);
         }
@@ -241,7 +249,7 @@ impl Reader<'_> {
         for _ in 0..missing {
             self.emitter.lose(Some(number), "a picture is not in the program's store")?;
         }
-        Ok(line)
+        Ok(line.into())
     }
 }
 
@@ -280,7 +288,8 @@ fn is_harmless(object: &Object<'_>) -> bool {
 
 /// A line with a newline behind it, and none in it.
 fn ended(line: &[u8]) -> Vec<u8> {
-    let mut line: Vec<u8> = line.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
-    line.push(b'\n');
-    line
+    let mut ended = Vec::with_capacity(line.len() + 1);
+    extend_line(&mut ended, line);
+    ended.push(b'\n');
+    ended
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::lex::next_special;
+
 /// Decodes the inside of a lexed string (without quotes). Lone surrogates and invalid UTF-8 read as U+FFFD: this is for
 /// showing and comparing; the stored bytes are kept elsewhere.
 pub(super) fn decode(inner: &[u8]) -> Cow<'_, str> {
@@ -95,27 +97,26 @@ fn unit(escape: &[u8]) -> u32 {
 /// Appends `text` to `out` as a JSON string.
 pub fn quote(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c < ' ' || c == '"' || c == '\\') {
-        let (plain, special) = rest.split_at(at);
-        out.extend_from_slice(plain.as_bytes());
-        let mut chars = special.chars();
-        match chars.next() {
-            Some('"') => out.extend_from_slice(b"\\\""),
-            Some('\\') => out.extend_from_slice(b"\\\\"),
-            Some('\n') => out.extend_from_slice(b"\\n"),
-            Some('\r') => out.extend_from_slice(b"\\r"),
-            Some('\t') => out.extend_from_slice(b"\\t"),
+    let bytes = text.as_bytes();
+    let mut copied = 0;
+    while let Some(at) = next_special(bytes, copied) {
+        out.extend_from_slice(bytes.get(copied..at).unwrap_or_default());
+        match bytes.get(at) {
+            Some(b'"') => out.extend_from_slice(b"\\\""),
+            Some(b'\\') => out.extend_from_slice(b"\\\\"),
+            Some(b'\n') => out.extend_from_slice(b"\\n"),
+            Some(b'\r') => out.extend_from_slice(b"\\r"),
+            Some(b'\t') => out.extend_from_slice(b"\\t"),
             Some(control) => {
                 let mut escape = String::with_capacity(6);
                 // Writing to a string cannot fail.
-                let _ = write!(escape, "\\u{:04x}", u32::from(control));
+                let _ = write!(escape, "\\u{control:04x}");
                 out.extend_from_slice(escape.as_bytes());
             }
             None => {}
         }
-        rest = chars.as_str();
+        copied = at + 1;
     }
-    out.extend_from_slice(rest.as_bytes());
+    out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
     out.push(b'"');
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::lex::{Lexer, skip_whitespace};
+use super::skip::Skipper;
 use super::text;
 
 /// What a JSON value is.
@@ -73,23 +74,23 @@ impl<'a> Raw<'a> {
 
     /// Iterates over the members of an object with their names as spelled, quotes included.
     pub fn raw_fields(self) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
-        let mut lexer = inside(self, b'{');
+        let mut skipper = inside(self, b'{');
         std::iter::from_fn(move || {
-            let lexer = lexer.as_mut()?;
-            lexer.eat(b',');
-            let key = lexer.key()?;
-            Some((Raw(key), Raw(lexer.value()?)))
+            let skipper = skipper.as_mut()?;
+            skipper.eat(b',');
+            let key = skipper.key()?;
+            Some((Raw(key), Raw(skipper.value()?)))
         })
     }
 
     /// Returns the member called `name`; of several, the last, as `JSON.parse` would.
     pub fn field(self, name: &str) -> Option<Raw<'a>> {
-        self.fields().filter(|(key, _)| key == name).last().map(|(_, value)| value)
+        self.raw_fields().filter(|(key, _)| key.spells(name)).last().map(|(_, value)| value)
     }
 
     /// Iterates over the elements of an array; empty for anything else.
     pub fn items(self) -> Items<'a> {
-        Items { lexer: inside(self, b'[') }
+        Items { skipper: inside(self, b'[') }
     }
 
     /// Returns the text of a string; lone surrogates and invalid UTF-8 read as U+FFFD.
@@ -191,7 +192,11 @@ impl<'a> Object<'a> {
 impl<'a> Raw<'a> {
     /// Finds the members of an object in one pass; none for anything else.
     pub fn object(self) -> Option<Object<'a>> {
-        Object::read(&mut Lexer::new(self.0, 0))
+        (self.shape() == Shape::Object).then(|| {
+            let mut members = Vec::with_capacity(8);
+            members.extend(self.raw_fields().map(|(key, value)| (key.0, value)));
+            Object { members }
+        })
     }
 }
 
@@ -201,25 +206,25 @@ impl std::fmt::Debug for Raw<'_> {
     }
 }
 
-/// A lexer just behind the opening bracket, or nowhere when the value is of another shape.
-fn inside(raw: Raw<'_>, open: u8) -> Option<Lexer<'_>> {
-    (raw.0.first() == Some(&open)).then(|| Lexer::new(raw.0, 1))
+/// A position just behind the opening bracket, or none when the value is of another shape.
+fn inside(raw: Raw<'_>, open: u8) -> Option<Skipper<'_>> {
+    (raw.0.first() == Some(&open)).then(|| Skipper::new(raw.0, 1))
 }
 
 /// The elements of an array.
 pub struct Items<'a> {
-    lexer: Option<Lexer<'a>>,
+    skipper: Option<Skipper<'a>>,
 }
 
 impl<'a> Iterator for Items<'a> {
     type Item = Raw<'a>;
 
     fn next(&mut self) -> Option<Raw<'a>> {
-        let lexer = self.lexer.as_mut()?;
-        lexer.eat(b',');
-        if lexer.peek()? == b']' {
+        let skipper = self.skipper.as_mut()?;
+        skipper.eat(b',');
+        if skipper.peek()? == b']' {
             return None;
         }
-        lexer.value().map(Raw)
+        skipper.value().map(Raw)
     }
 }

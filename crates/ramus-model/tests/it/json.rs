@@ -1,7 +1,7 @@
 //! The lexer against `serde_json`, and what it must accept that no JSON tree can hold.
 
 use proptest::prelude::*;
-use ramus_model::json::{DEPTH, Node, Object, Raw, Shape, Tape, quote};
+use ramus_model::json::{Checked, DEPTH, Node, Object, Raw, Shape, Tape, quote};
 
 fn parses(text: &str) -> bool {
     Raw::parse(text.as_bytes()).is_some()
@@ -91,6 +91,33 @@ fn of_two_members_with_one_name_the_last_counts() {
     let raw = Raw::parse(br#"{"a":1,"b":0,"a":2}"#).unwrap();
     assert_eq!(raw.field("a").unwrap().unsigned(), Some(2));
     assert_eq!(raw.object().unwrap().field("a").unwrap().unsigned(), Some(2));
+}
+
+#[test]
+fn what_is_in_a_value_ends_where_it_should() {
+    let raw = Raw::parse(br#" {"a\\":"\\\\" , "b":"\\\"}]" ,"c":[ "\\" ,{"d":"]"}, -1.5e+3 ,true],"e":{}} "#).unwrap();
+    let fields: Vec<_> = raw.raw_fields().map(|(name, value)| (name.bytes(), value.bytes())).collect();
+    let expected: [(&[u8], &[u8]); 4] = [
+        (br#""a\\""#, br#""\\\\""#),
+        (br#""b""#, br#""\\\"}]""#),
+        (br#""c""#, br#"[ "\\" ,{"d":"]"}, -1.5e+3 ,true]"#),
+        (br#""e""#, b"{}"),
+    ];
+    assert_eq!(fields, expected);
+    let items: Vec<_> = raw.field("c").unwrap().items().map(Raw::bytes).collect();
+    let expected: [&[u8]; 4] = [br#""\\""#, br#"{"d":"]"}"#, b"-1.5e+3", b"true"];
+    assert_eq!(items, expected);
+}
+
+#[test]
+fn checked_bytes_are_one_value_or_none() {
+    let value = Checked::new(b" {\"a\":[1]}\n".into());
+    assert_eq!(value.raw().map(Raw::bytes), Some(&b"{\"a\":[1]}"[..]));
+    assert_eq!(value.raw(), value.clone().into_owned().raw());
+    assert_eq!(&*value, b" {\"a\":[1]}\n");
+    for bytes in [&b""[..], b"{", b"{} {}", b"{}x"] {
+        assert!(Checked::new(bytes.into()).raw().is_none(), "{bytes:?}");
+    }
 }
 
 #[test]
