@@ -45,6 +45,9 @@ struct Measured {
 
 pub(super) fn run(workspace: &Workspace, _: Option<&Peers>) -> Result<Outcome> {
     let directory = workspace.target.join("bench-data").join("server");
+    if directory.exists() {
+        fs::remove_dir_all(&directory).context("cannot remove what an earlier run left")?;
+    }
     fs::create_dir_all(&directory).context("cannot create the folder for benchmark data")?;
     let ramus = Ramus::new(workspace, &directory)?;
     let theirs = match Opencode::find(workspace) {
@@ -95,6 +98,7 @@ fn fill(program: &dyn Program, running: &Running<'_>) -> Result<()> {
 fn measure(program: &dyn Program, long: &str) -> Result<Measured> {
     let started = median(|| Ok(Running::start(program)?.started))?;
     let running = Running::start(program)?;
+    #[allow(clippy::disallowed_methods, reason = "what is measured is a server that was left alone for a while")]
     thread::sleep(REST);
     let idle = running.memory()?;
     println!("started in {started:.1} ms, {idle:.1} MB");

@@ -94,13 +94,19 @@ fn open_files() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
+/// Leaves the processor to the server before it is looked at again: nothing tells when it has forgotten somebody.
+#[allow(clippy::disallowed_methods, reason = "always in a loop that ends when what is waited for is there")]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(5));
+}
+
 /// Waits until so few files are open. The clients are another process, so these are the server's.
 fn until_closed(most: usize) {
     let started = Instant::now();
     // A few are opened for a moment by whatever is going on.
     while open_files() > most + 8 {
         assert!(started.elapsed() < PATIENCE, "{} files are open, and {most} were", open_files());
-        std::thread::sleep(Duration::from_millis(5));
+        pause();
     }
 }
 
@@ -113,7 +119,7 @@ fn until(world: &World, counter: &str, count: usize) {
             return;
         }
         assert!(started.elapsed() < PATIENCE, "{metrics}");
-        std::thread::sleep(Duration::from_millis(5));
+        pause();
     }
 }
 
@@ -143,7 +149,7 @@ fn k3_readers_that_come_and_go_leave_nothing_behind() {
     let started = Instant::now();
     while world.tasks() > tasks {
         assert!(started.elapsed() < PATIENCE, "{tasks} tasks were there, and {} are", world.tasks());
-        std::thread::sleep(Duration::from_millis(5));
+        pause();
     }
     let now = memory();
     println!(

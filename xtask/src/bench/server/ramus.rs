@@ -54,7 +54,7 @@ impl Ramus {
     /// Writes a session as a document that opencode takes.
     pub(super) fn export(&self, session: &str, file: &Path) -> Result<()> {
         let mut command = self.ramus();
-        command.args(["export", session, "--format", "opencode", "--output"]).arg(file);
+        command.args(["export", session, "--to", "opencode", "--output"]).arg(file);
         process::stdout(&mut command).map(drop)
     }
 }
@@ -62,7 +62,7 @@ impl Ramus {
 /// A message of about half a kilobyte; every second one is an answer.
 fn entry(number: usize) -> Value {
     let text = format!("message {number}: {}", "the parser keeps what it does not know, byte for byte. ".repeat(8));
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         return json!({"type": "message", "message": {"role": "user", "content": text}});
     }
     let usage = json!({"input": 100, "output": 50, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 150});

@@ -181,6 +181,7 @@ impl Pen {
         let mut positions = first..;
         for (at, caused) in (0_u32..).zip(&room.caused) {
             let due = Duration::from_secs(1) * at / u32::try_from(reading.rate).unwrap();
+            #[allow(clippy::disallowed_methods, reason = "a steady rate is made of waiting")]
             std::thread::sleep(due.saturating_sub(begun.elapsed()));
             caused.store(u64::try_from(room.started.elapsed().as_micros()).unwrap(), Ordering::Release);
             let answer = self.connection.ask(&self.request);
