@@ -150,6 +150,9 @@ pub enum EngineError {
     /// What is written for another agent cannot be written.
     #[error(transparent)]
     Interchange(Arc<ramus_interchange::Error>),
+    /// What was asked for cannot be handed over.
+    #[error("it could not be written")]
+    Output(#[source] Arc<io::Error>),
     /// The store says so.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -206,6 +209,7 @@ impl EngineError {
             Self::ShareNotFound(text) => Self::ShareNotFound(text.clone()),
             Self::Bundle(error) => Self::Bundle(Arc::clone(error)),
             Self::Interchange(error) => Self::Interchange(Arc::clone(error)),
+            Self::Output(error) => Self::Output(Arc::clone(error)),
             Self::Store(error) => Self::Store(error.again()),
         }
     }
@@ -239,6 +243,7 @@ impl EngineError {
                 ramus_interchange::Error::Io(_) => ErrorKind::Io,
                 _ => ErrorKind::Invalid,
             },
+            Self::Output(_) => ErrorKind::Io,
             Self::SessionAmbiguous { .. } => ErrorKind::Ambiguous,
             Self::Entry(ResolveError::Ambiguous { .. }) => ErrorKind::Ambiguous,
             Self::Entry(_) => ErrorKind::NotFound,

@@ -1,5 +1,7 @@
 //! An open session: its log, where it is, and the views everything else is made of.
 
+mod trunks;
+
 use ramus_model::json::Raw;
 use ramus_model::message::Message;
 use ramus_model::{
@@ -9,12 +11,15 @@ use ramus_store::planted::{Bug, is_planted};
 use ramus_store::{
     Health, Incarnation, Location, LogStore, LogWriter, Position, ReadAhead, Residence, StoreError, StoreLines,
 };
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::blobs::MissingBlobs;
 use crate::error::EngineError;
 use crate::recovery::{Action, RecoveryReport};
 use crate::sidecar::{Described, Found, Sidecar, incarnation_name};
+
+pub(crate) use trunks::Trunks;
 
 /// An open session.
 pub struct Session {
@@ -276,11 +281,8 @@ fn load_with(
     believe: bool,
 ) -> Result<Session, EngineError> {
     let ancestry = Ancestry::of(store.as_ref(), location, known)?;
-    let mut read = ancestry.read(store.as_ref(), depth, u64::MAX, believe)?;
-    read.log.set_synthetic_header(ancestry.name());
-    let mut session = Session::new(Arc::clone(store), ancestry.chain, read);
-    session.lost_origin = ancestry.lost;
-    Ok(session)
+    let read = ancestry.read(store.as_ref(), depth, u64::MAX, believe)?;
+    Ok(ancestry.into_session(store, read))
 }
 
 /// Reads only what a fork shares with its origin, as it was when it was forked.
@@ -365,43 +367,79 @@ impl Ancestry {
 
     /// Reads the logs from the bottom up, each on top of what it was forked from; of the top one at most `limit` bytes.
     fn read(&self, store: &dyn LogStore, depth: Depth, limit: u64, believe: bool) -> Result<Read, EngineError> {
+        self.read_above(store, depth, limit, believe, (0..self.chain.len(), None))
+    }
+
+    /// Reads the logs at some levels, on top of the one below them when somebody has it.
+    fn read_above(
+        &self,
+        store: &dyn LogStore,
+        depth: Depth,
+        limit: u64,
+        believe: bool,
+        (levels, below): (Range<usize>, Option<&Log>),
+    ) -> Result<Read, EngineError> {
+        let below = || below.map(|log| Read { log: log.clone(), ..Read::default() });
         if believe
             && depth == Depth::Envelope
-            && let Some(read) = self.read_with(store, depth, limit, true)?
+            && let Some(read) = self.read_with(store, depth, limit, true, levels.clone(), below())?
         {
             return Ok(read);
         }
         // Without sidecars there is nothing that might not fit.
-        let read = self.read_with(store, depth, limit, false)?;
+        let read = self.read_with(store, depth, limit, false, levels, below())?;
         Ok(read.unwrap_or_default())
     }
 
-    /// Reads all logs; none when a sidecar that was believed turned out not to fit.
+    /// Reads logs; none when a sidecar that was believed turned out not to fit.
     fn read_with(
         &self,
         store: &dyn LogStore,
         depth: Depth,
         limit: u64,
         believe: bool,
+        levels: Range<usize>,
+        mut read: Option<Read>,
     ) -> Result<Option<Read>, EngineError> {
-        let mut read: Option<Read> = None;
-        for (level, source) in self.chain.iter().enumerate().rev() {
-            let mut base = match (read.take(), self.forks.get(level)) {
-                (Some(origin), Some(fork)) => Log::forked(origin.log, &fork.origin.entry, depth),
-                _ => Log::new(depth),
-            };
-            if source.residence == Residence::Base {
-                base.allow_gaps();
-            }
-            let above = level.checked_sub(1).and_then(|above| self.forks.get(above));
-            let limit = above.map_or(limit, |fork| fork.offset);
-            let broken = self.broken.as_ref().filter(|_| level + 1 == self.chain.len());
-            match read_log(store, source, base, limit, broken, believe)? {
+        for level in levels.rev() {
+            let Some(source) = self.chain.get(level) else { continue };
+            let base = self.on(level, read.take(), depth);
+            let limit = if level == 0 { limit } else { self.shared(level) };
+            match read_log(store, source, base, limit, self.broken_at(level), believe)? {
                 Some(log) => read = Some(log),
                 None => return Ok(None),
             }
         }
         Ok(read)
+    }
+
+    /// Why what the log at a level was forked from is not there.
+    fn broken_at(&self, level: usize) -> Option<&String> {
+        self.broken.as_ref().filter(|_| level + 1 == self.chain.len())
+    }
+
+    /// The log at a level before anything of it was read: what it shares with the one below.
+    fn on(&self, level: usize, below: Option<Read>, depth: Depth) -> Log {
+        let mut base = match (below, self.forks.get(level)) {
+            (Some(origin), Some(fork)) => Log::forked(origin.log, &fork.origin.entry, depth),
+            _ => Log::new(depth),
+        };
+        if self.chain.get(level).is_some_and(|source| source.residence == Residence::Base) {
+            base.allow_gaps();
+        }
+        base
+    }
+
+    /// How much of the log at a level belongs to the one above.
+    fn shared(&self, level: usize) -> u64 {
+        level.checked_sub(1).and_then(|above| self.forks.get(above)).map_or(u64::MAX, |fork| fork.offset)
+    }
+
+    fn into_session(self, store: &Arc<dyn LogStore>, mut read: Read) -> Session {
+        read.log.set_synthetic_header(self.name());
+        let mut session = Session::new(Arc::clone(store), self.chain, read);
+        session.lost_origin = self.lost;
+        session
     }
 
     fn name(&self) -> &str {

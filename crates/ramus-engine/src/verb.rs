@@ -38,6 +38,7 @@ pub(crate) mod meta;
 pub(crate) mod mode;
 pub(crate) mod open;
 pub(crate) mod operations;
+mod page;
 pub(crate) mod permission;
 pub(crate) mod purge;
 pub(crate) mod recent;

@@ -12,7 +12,7 @@ use crate::json::{Lexer, Raw, Shape};
 pub const MAX_LINE: usize = 1 << 30;
 
 /// Cuts a stream of chunks into lines.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Splitter {
     /// The start of a line whose end has not arrived.
     partial: Vec<u8>,

@@ -115,8 +115,8 @@ impl Record {
     }
 }
 
-/// The envelopes and session-wide facts of one log.
-#[derive(Debug, Default)]
+/// The envelopes and session-wide facts of one log. A copy costs what its entries cost, and no reading.
+#[derive(Clone, Debug, Default)]
 pub struct Log {
     depth: Depth,
     header: Option<Header>,
@@ -138,11 +138,31 @@ pub struct Log {
     splitter: Splitter,
     fork: Option<ForkPoint>,
     /// Whether bytes that were read again were not the ones that were written.
-    seen_changed: AtomicBool,
+    seen_changed: Seen,
     /// What a sidecar needs to know about the bytes, when one is kept.
     sums: Option<rows::Sums>,
     /// In a fork, the shared entries it shows: the path to the entry it was forked from, sorted.
     shared_path: Vec<Seq>,
+}
+
+/// Something that whoever only looks may notice.
+#[derive(Debug, Default)]
+struct Seen(AtomicBool);
+
+impl Seen {
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Clone for Seen {
+    fn clone(&self) -> Self {
+        Self(AtomicBool::new(self.is_set()))
+    }
 }
 
 /// Where the part of a fork that belongs to its origin ends.
@@ -234,14 +254,12 @@ impl Log {
 
     /// Says whether the reading noticed damage.
     pub fn is_damaged(&self) -> bool {
-        self.findings.iter().any(|finding| finding.kind.severity() == Severity::Damage)
-            || self.seen_changed.load(Ordering::Relaxed)
+        self.findings.iter().any(|finding| finding.kind.severity() == Severity::Damage) || self.seen_changed.is_set()
     }
 
     /// Says whether the reading showed that bytes are not the ones that were written.
     pub fn is_changed_outside(&self) -> bool {
-        self.findings.iter().any(|finding| finding.kind == FindingKind::ChangedOutside)
-            || self.seen_changed.load(Ordering::Relaxed)
+        self.findings.iter().any(|finding| finding.kind == FindingKind::ChangedOutside) || self.seen_changed.is_set()
     }
 
     /// Returns how many entries there are, inert ones included.

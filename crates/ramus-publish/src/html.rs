@@ -13,7 +13,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-use crate::transcript::Transcript;
+use crate::outline::Outline;
+use crate::transcript::{Entry, Transcript};
 use text::escape;
 
 const STYLE: &str = include_str!("html/page.css");
@@ -38,8 +39,50 @@ pub fn policy() -> String {
 
 /// Writes a page.
 pub fn write(transcript: &Transcript, options: &Options) -> String {
-    let mut page = String::with_capacity(64 << 10);
-    let title = if transcript.title.trim().is_empty() { "Session" } else { &transcript.title };
+    let mut page = Page::new(&Outline::from(transcript), options);
+    transcript.entries.iter().for_each(|entry| page.entry(entry));
+    page.finish()
+}
+
+/// A page in the making, for whoever writes it out on the way: what was made so far can be taken at any time.
+pub struct Page {
+    made: String,
+    on_path: Vec<bool>,
+    /// How many entries were written.
+    entries: usize,
+}
+
+impl Page {
+    /// Begins with what stands in front of the entries. The entries of the outline must follow, each once and in order.
+    pub fn new(outline: &Outline, options: &Options) -> Self {
+        let mut made = String::with_capacity(64 << 10);
+        let on_path = outline.on_path();
+        front(outline, &on_path, options, &mut made);
+        Self { made, on_path, entries: 0 }
+    }
+
+    /// Writes the next entry.
+    pub fn entry(&mut self, entry: &Entry) {
+        let on_path = self.on_path.get(self.entries).copied().unwrap_or_default();
+        entry::write(entry, self.entries, on_path, &mut self.made);
+        self.entries += 1;
+    }
+
+    /// Returns what was made since this was asked last.
+    pub fn take(&mut self) -> String {
+        std::mem::take(&mut self.made)
+    }
+
+    /// Ends the page and returns what was not taken yet.
+    pub fn finish(mut self) -> String {
+        self.made.push_str("<p id=\"nothing\" hidden>Nothing matches.</p>\n</main>\n</div>\n");
+        self.made.push_str(&format!("<script>{SCRIPT}</script>\n</body>\n</html>\n"));
+        self.made
+    }
+}
+
+fn front(outline: &Outline, on_path: &[bool], options: &Options, page: &mut String) {
+    let title = if outline.title.trim().is_empty() { "Session" } else { &outline.title };
     page.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.push_str(&format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", policy()));
     page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -50,29 +93,20 @@ pub fn write(transcript: &Transcript, options: &Options) -> String {
         page.push_str("<meta name=\"robots\" content=\"noindex, nofollow, noarchive\">\n");
     }
     page.push_str(&format!("<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n", escape(title)));
-    header(transcript, title, &mut page);
+    header(outline, title, page);
     page.push_str("<div id=\"panes\">\n");
-    sidebar::write(transcript, &mut page);
+    sidebar::write(outline, on_path, page);
     page.push_str("<main id=\"conversation\" tabindex=\"-1\">\n");
-    transcript.notes.iter().for_each(|note| page.push_str(&format!("<p class=\"notice\">{}</p>\n", escape(note))));
-    let path = transcript.path();
-    let mut on_path = vec![false; transcript.entries.len()];
-    path.iter().filter_map(|at| on_path.get_mut(*at).map(|on| *on = true)).for_each(drop);
-    for (at, shown) in transcript.entries.iter().enumerate() {
-        entry::write(shown, at, on_path.get(at).copied().unwrap_or_default(), &mut page);
-    }
-    page.push_str("<p id=\"nothing\" hidden>Nothing matches.</p>\n</main>\n</div>\n");
-    page.push_str(&format!("<script>{SCRIPT}</script>\n</body>\n</html>\n"));
-    page
+    outline.notes.iter().for_each(|note| page.push_str(&format!("<p class=\"notice\">{}</p>\n", escape(note))));
 }
 
-fn header(transcript: &Transcript, title: &str, page: &mut String) {
+fn header(outline: &Outline, title: &str, page: &mut String) {
     page.push_str(
         "<header>\n<button id=\"menu\" type=\"button\" aria-label=\"Tree\">☰</button>\n<div class=\"what\">\n",
     );
     page.push_str(&format!("<h1 dir=\"auto\">{}</h1>\n<p class=\"facts\">", escape(title)));
-    let day = transcript.created.get(..10).unwrap_or(&transcript.created);
-    let facts = [&*transcript.session, &*transcript.cwd, day];
+    let day = outline.created.get(..10).unwrap_or(&outline.created);
+    let facts = [&*outline.session, &*outline.cwd, day];
     for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
         page.push_str(&format!("<span>{}</span>", escape(fact)));
     }

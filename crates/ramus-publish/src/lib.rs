@@ -6,6 +6,8 @@
 pub mod bundle;
 pub mod html;
 pub mod markdown;
+mod outline;
 pub mod transcript;
 
+pub use outline::Outline;
 pub use transcript::{Entry, Part, Speaker, Transcript};

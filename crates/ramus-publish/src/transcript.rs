@@ -115,19 +115,7 @@ impl Transcript {
             visit("", text);
         }
         self.notes.iter_mut().for_each(|note| visit("", note));
-        for entry in &mut self.entries {
-            let id = entry.id.clone();
-            for text in [&mut entry.id, &mut entry.role, &mut entry.time] {
-                visit(&id, text);
-            }
-            let more = entry
-                .label
-                .iter_mut()
-                .chain(&mut entry.model)
-                .chain(entry.result.iter_mut().map(|result| &mut result.0));
-            more.for_each(|text| visit(&id, text));
-            entry.parts.iter_mut().for_each(|part| part.each_text(&mut |text| visit(&id, text)));
-        }
+        self.entries.iter_mut().for_each(|entry| entry.each_text(visit));
     }
 
     /// Returns the entries from the first to the one the conversation ends with.
@@ -141,6 +129,19 @@ impl Transcript {
         }
         path.reverse();
         path
+    }
+}
+
+impl Entry {
+    /// Visits every text, with the id of the entry as it was.
+    pub fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        let id = self.id.clone();
+        for text in [&mut self.id, &mut self.role, &mut self.time] {
+            visit(&id, text);
+        }
+        let tool = self.result.iter_mut().map(|result| &mut result.0);
+        self.label.iter_mut().chain(&mut self.model).chain(tool).for_each(|text| visit(&id, text));
+        self.parts.iter_mut().for_each(|part| part.each_text(&mut |text| visit(&id, text)));
     }
 }
 

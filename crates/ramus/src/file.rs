@@ -59,6 +59,11 @@ pub(crate) fn write_stream<T>(
     let mut out = io::BufWriter::with_capacity(1 << 18, file);
     let done = write(&mut out)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if access == Access::Shared
+        && let Ok(old) = std::fs::metadata(&path)
+    {
+        file.as_file().set_permissions(old.permissions())?;
+    }
     file.as_file().sync_all()?;
     let len = file.as_file().metadata()?.len();
     file.persist(&path)?;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{Session, among, header_of, load, load_among, load_shared};
+use crate::session::{Session, Trunks, header_of, load};
 
 /// What is kept of one origin.
 pub(crate) struct Kept {
@@ -38,9 +38,9 @@ impl Engine {
     pub(crate) fn base_of(&self, origin: &Location, standing: &[Location]) -> Result<Kept, EngineError> {
         let mut needs = Needs::default();
         let known = [origin.clone()];
-        for fork in standing {
-            let fork = load_among(&self.store, fork.clone(), Depth::Envelope, &among(&known))?;
-            needs.add(&fork, origin)?;
+        let mut trunks = Trunks::new(&self.store, &known);
+        for fork in trunks.in_order(standing)? {
+            needs.add(&trunks.load(&fork)?, origin)?;
         }
         let origin = load(&self.store, origin.clone(), Depth::Envelope)?;
         needs.repeated.extend(repeated_ids(&origin)?);
@@ -59,12 +59,11 @@ impl Engine {
         for base in kept {
             written.push(self.store.put_base(&base.session, &base.bytes)?);
         }
-        for fork in standing {
-            let load = |known| load_among(&self.store, fork.clone(), Depth::Envelope, &among(known));
-            let (before, after) = (load(origins)?, load(&written)?);
-            let shared = || -> Result<bool, EngineError> {
-                let shared = (load_shared(&before, &among(origins))?, load_shared(&after, &among(&written))?);
-                Ok(shows_the_same(&shared.0, &shared.1))
+        let (mut old, mut new) = (Trunks::new(&self.store, origins), Trunks::new(&self.store, &written));
+        for fork in old.in_order(standing)? {
+            let (before, after) = (old.load(&fork)?, new.load(&fork)?);
+            let mut shared = || -> Result<bool, EngineError> {
+                Ok(shows_the_same(&old.load_shared(&fork)?, &new.load_shared(&fork)?))
             };
             // A fork that says nothing of its own is what it shares.
             let has_own = before.log().own_len() > 0;

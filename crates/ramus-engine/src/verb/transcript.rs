@@ -55,6 +55,24 @@ impl Engine {
         scope: TranscriptScope,
         include: Include,
     ) -> Result<Transcript, EngineError> {
+        let mut entries = Vec::new();
+        let mut transcript = self.each_entry(session, scope, include, &mut |entry| {
+            entries.push(entry);
+            Ok(())
+        })?;
+        transcript.entries = entries;
+        Ok(transcript)
+    }
+
+    /// Hands out the entries of a transcript one after the other, and returns the transcript without them. Memory does not
+    /// grow with what they say.
+    pub(crate) fn each_entry(
+        &self,
+        session: &mut Session,
+        scope: TranscriptScope,
+        include: Include,
+        take: &mut dyn FnMut(Entry) -> Result<(), EngineError>,
+    ) -> Result<Transcript, EngineError> {
         let log = session.log();
         let (leaf, seqs): (Option<Seq>, Vec<Seq>) = match scope {
             TranscriptScope::Whole(leaf) => (leaf, log.visible().collect()),
@@ -78,8 +96,8 @@ impl Engine {
             if entry.parts.is_empty() {
                 continue;
             }
-            places.insert(seq, transcript.entries.len());
-            transcript.entries.push(entry);
+            places.insert(seq, places.len());
+            take(entry)?;
         }
         transcript.leaf = session.log().ancestors(leaf).find_map(|seq| places.get(&seq).copied());
         Ok(transcript)
@@ -131,11 +149,18 @@ fn note_once(notes: &mut Vec<String>, note: String) {
 
 /// Takes secrets out of every text of a transcript.
 pub fn redact(transcript: &mut Transcript, pass: &mut Pass<'_>) {
-    transcript.each_text(&mut |entry, text| {
-        if let std::borrow::Cow::Owned(redacted) = pass.redact(text, entry) {
-            *text = redacted;
-        }
-    });
+    transcript.each_text(&mut |entry, text| redact_text(entry, text, pass));
+}
+
+/// Takes secrets out of every text of an entry.
+pub(crate) fn redact_entry(entry: &mut Entry, pass: &mut Pass<'_>) {
+    entry.each_text(&mut |entry, text| redact_text(entry, text, pass));
+}
+
+fn redact_text(entry: &str, text: &mut String, pass: &mut Pass<'_>) {
+    if let std::borrow::Cow::Owned(redacted) = pass.redact(text, entry) {
+        *text = redacted;
+    }
 }
 
 impl Session {

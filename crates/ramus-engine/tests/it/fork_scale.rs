@@ -32,7 +32,6 @@ fn many_forks_of_a_large_session_share_it_and_outlive_it() {
 
 /// A hundred megabytes, and five more at most.
 #[test]
-#[ignore = "takes minutes; `cargo nextest run --workspace --run-ignored only -E 'test(/a_thousand_forks/)'`"]
 fn a_thousand_forks_of_a_large_session_share_it_and_outlive_it() {
     forks(1000, 1000);
 }

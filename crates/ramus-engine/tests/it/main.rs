@@ -21,6 +21,7 @@ mod joining;
 mod journal;
 mod life;
 mod list;
+mod page;
 mod project;
 mod relocate;
 mod repair;

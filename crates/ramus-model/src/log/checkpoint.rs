@@ -11,7 +11,7 @@ use super::facts::Facts;
 use super::ids::IdTable;
 use super::read::Reading;
 use super::rows::{ROW, Sums};
-use super::{ForkPoint, Log, Place, Segment};
+use super::{ForkPoint, Log, Place, Record, Segment};
 use crate::context::State;
 use crate::header::{CURRENT_VERSION, Header};
 use crate::id::{EntryId, Seq};
@@ -229,7 +229,20 @@ impl Log {
         for superseded in &checkpoint.superseded {
             self.restore_superseded(superseded)?;
         }
+        // A fork may stand on another origin now than when it was described, of which nothing is known but its length. What
+        // hangs from something younger can lead in a circle there, and whoever walks a circle never arrives.
+        if self.hangs_forward(rows, checkpoint) && !self.circles().is_empty() {
+            return None;
+        }
         Some(self)
+    }
+
+    /// Says whether something that was restored hangs from a younger record.
+    fn hangs_forward(&self, rows: &[u8], checkpoint: &Checkpoint) -> bool {
+        let first = self.len() - rows.len() / ROW;
+        let is_forward = |seq: Seq| self.record(seq).and_then(Record::parent).is_some_and(|parent| parent >= seq);
+        (first..self.len()).map(Seq::from_index).any(is_forward)
+            || checkpoint.superseded.iter().filter_map(|superseded| Seq::new(superseded.0)).any(is_forward)
     }
 
     fn restore_superseded(&mut self, saved: &Superseded) -> Option<()> {

@@ -11,7 +11,7 @@ use crate::id::Seq;
 /// Ids longer than this are treated as missing: nothing that writes this format makes them.
 pub(super) const MAX_ID: usize = 512;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct IdTable {
     /// How many seqs come before the first one that is held.
     elided: usize,

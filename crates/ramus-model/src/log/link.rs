@@ -83,7 +83,7 @@ impl Log {
 
     /// The first entry of every circle of parents. Cutting there is stable: an entry cannot have hung from one that did
     /// not exist yet, and appending more never changes which entry is first.
-    fn circles(&self) -> Vec<Seq> {
+    pub(super) fn circles(&self) -> Vec<Seq> {
         let mut walk_of = vec![0_u32; self.len()];
         let mut cuts = Vec::new();
         for start in self.seqs() {

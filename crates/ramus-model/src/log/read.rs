@@ -16,7 +16,7 @@ use crate::kind::Kind;
 use crate::line::{Line, Piece, records_in};
 
 /// Where a reading stands.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
     line: u64,
     offset: u64,

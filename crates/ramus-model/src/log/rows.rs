@@ -13,8 +13,6 @@
 //! ```
 //! Numbers are little-endian. The high bit of the marker says that the record is a later version of an earlier one.
 
-use std::sync::atomic::Ordering;
-
 use super::{Log, Place, Record, Status};
 use crate::id::Seq;
 use crate::kind::{Kind, Marker, Role};
@@ -27,7 +25,7 @@ const FORM_UUID: u8 = 0xff;
 const ID: usize = 16;
 
 /// What is remembered of the bytes of records for the rows that are yet to be written.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     /// How many of this log's own records have rows already.
     first: usize,
@@ -130,7 +128,7 @@ impl Log {
     /// by something else, and the log counts as damaged from then on.
     pub fn check(&self, place: Place, bytes: &[u8]) {
         if self.sum_of(place).is_some_and(|sum| crc32fast::hash(bytes) != sum) {
-            self.seen_changed.store(true, Ordering::Relaxed);
+            self.seen_changed.set();
         }
     }
 

@@ -1,6 +1,6 @@
 //! Logs from rows and checkpoints: the same as logs that were read.
 
-use ramus_model::{Checkpoint, Depth, Log, ROW, WindowStart, context};
+use ramus_model::{Checkpoint, Depth, EntryId, Log, ROW, WindowStart, context};
 use ramus_testkit::trees;
 
 use crate::generate::HEADER;
@@ -174,4 +174,47 @@ fn a_changed_byte_shows_against_the_rows() {
         // Without its newline a line is glued to the next: both are still read, and that is reported.
         assert!(log.first_difference(&rows).is_some() || log.is_damaged(), "byte {at}");
     }
+}
+
+fn entry(id: &str, parent: Option<&str>, more: &str) -> String {
+    let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
+    format!(
+        "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"2026-01-01T00:00:00.000Z\",{more}\
+         \"message\":{{\"role\":\"user\",\"content\":\"{id}\"}}}}\n"
+    )
+}
+
+/// A fork of a session of four entries that hang as told; its first own entry takes the third below itself.
+fn fork_of(parents: [Option<&str>; 4]) -> Log {
+    let mut origin = Log::new(Depth::Envelope);
+    origin.feed(format!("{HEADER}\n").as_bytes());
+    for (id, parent) in ["a", "b", "c", "d"].iter().zip(parents) {
+        origin.feed(entry(id, parent, "").as_bytes());
+    }
+    origin.finish();
+    Log::forked(origin, &EntryId::from("d"), Depth::Envelope)
+}
+
+/// Somebody puts another file in the place of a fork's origin, with as many entries. What the sidecar of the fork says about
+/// parents then leads in a circle, and whoever followed it filled the memory.
+#[test]
+fn a_sidecar_that_would_close_a_circle_is_not_believed() {
+    let own = [format!("{HEADER}\n"), entry("r", Some("a"), ""), entry("c", Some("r"), "\"ramusSupersedes\":true,")];
+    let read = |mut fork: Log| {
+        fork.keep_sums();
+        own.iter().for_each(|line| fork.feed(line.as_bytes()));
+        fork.finish();
+        fork
+    };
+    let usual = [None, Some("a"), Some("b"), Some("c")];
+    let described = read(fork_of(usual));
+    assert!(described.is_orderly());
+    let rows = described.rows(0).unwrap();
+    let checkpoint = described.checkpoint("one".into(), crc32fast::hash(&rows), true, None);
+    assert!(fork_of(usual).restored(&checkpoint, &rows).is_some());
+
+    let swapped = [Some("c"), None, None, Some("c")];
+    assert!(fork_of(swapped).restored(&checkpoint, &rows).is_none());
+    let read = read(fork_of(swapped));
+    assert_eq!(read.ancestors(read.seq_of("d")).take(100).count(), 4);
 }

@@ -1,41 +1,36 @@
 //! The tree beside the conversation: one row an entry, a step to the right for every branch that is not the path.
 
 use super::text::{escape, fragment};
-use crate::transcript::{Entry, Part, Speaker, Transcript};
+use crate::outline::{Outline, Row};
+use crate::transcript::Speaker;
 
 /// How far rows move to the right at most.
 const DEEPEST: usize = 9;
 
 /// Writes the tree.
-pub(super) fn write(transcript: &Transcript, out: &mut String) {
+pub(super) fn write(outline: &Outline, on_path: &[bool], out: &mut String) {
     out.push_str("<nav id=\"tree\" aria-label=\"Tree\">\n<ol>\n");
-    let mut on_path = vec![false; transcript.entries.len()];
-    for at in transcript.path() {
-        if let Some(on) = on_path.get_mut(at) {
-            *on = true;
-        }
-    }
-    let depths = depths(transcript, &on_path);
-    for at in order(transcript, &on_path) {
-        let Some(entry) = transcript.entries.get(at) else { continue };
+    let depths = depths(outline, on_path);
+    for at in order(outline, on_path) {
+        let Some(row) = outline.rows.get(at) else { continue };
         let depth = depths.get(at).copied().unwrap_or_default().min(DEEPEST);
-        let leaf = if transcript.leaf == Some(at) { " leaf" } else { "" };
+        let leaf = if outline.leaf == Some(at) { " leaf" } else { "" };
         out.push_str(&format!(
             "<li class=\"row d{depth} {}{leaf}\" data-at=\"{at}\"><a href=\"{}\">{}</a></li>\n",
-            entry.speaker.name(),
-            escape(&fragment(&entry.id)),
-            preview(entry)
+            row.speaker.name(),
+            escape(&fragment(&row.id)),
+            shown(row)
         ));
     }
     out.push_str("</ol>\n</nav>\n");
 }
 
 /// The entries as they are listed: each branch in one piece, those that leave the path before the path goes on.
-fn order(transcript: &Transcript, on_path: &[bool]) -> Vec<usize> {
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); transcript.entries.len()];
+fn order(outline: &Outline, on_path: &[bool]) -> Vec<usize> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); outline.rows.len()];
     let mut waiting = Vec::new();
-    for (at, entry) in transcript.entries.iter().enumerate() {
-        match entry.parent.filter(|parent| *parent < at).and_then(|parent| children.get_mut(parent)) {
+    for (at, row) in outline.rows.iter().enumerate() {
+        match row.parent.filter(|parent| *parent < at).and_then(|parent| children.get_mut(parent)) {
             Some(siblings) => siblings.push(at),
             None => waiting.push(at),
         }
@@ -47,7 +42,7 @@ fn order(transcript: &Transcript, on_path: &[bool]) -> Vec<usize> {
         next.reverse();
     };
     place(&mut waiting);
-    let mut order = Vec::with_capacity(transcript.entries.len());
+    let mut order = Vec::with_capacity(outline.rows.len());
     while let Some(at) = waiting.pop() {
         order.push(at);
         if let Some(next) = children.get_mut(at) {
@@ -59,12 +54,12 @@ fn order(transcript: &Transcript, on_path: &[bool]) -> Vec<usize> {
 }
 
 /// How many branches each entry is away from the path.
-fn depths(transcript: &Transcript, on_path: &[bool]) -> Vec<usize> {
-    let mut heirs: Vec<Option<usize>> = vec![None; transcript.entries.len()];
-    let mut depths = vec![0; transcript.entries.len()];
-    for (at, entry) in transcript.entries.iter().enumerate() {
+fn depths(outline: &Outline, on_path: &[bool]) -> Vec<usize> {
+    let mut heirs: Vec<Option<usize>> = vec![None; outline.rows.len()];
+    let mut depths = vec![0; outline.rows.len()];
+    for (at, row) in outline.rows.iter().enumerate() {
         let is_main = on_path.get(at).copied().unwrap_or_default();
-        let Some(parent) = entry.parent.filter(|parent| *parent < at) else {
+        let Some(parent) = row.parent.filter(|parent| *parent < at) else {
             if let Some(depth) = depths.get_mut(at) {
                 *depth = usize::from(!is_main);
             }
@@ -84,21 +79,14 @@ fn depths(transcript: &Transcript, on_path: &[bool]) -> Vec<usize> {
     depths
 }
 
-fn preview(entry: &Entry) -> String {
-    let text = entry.parts.iter().find_map(|part| match part {
-        Part::Text(text) if !text.trim().is_empty() => Some(text.as_str()),
-        Part::Call { name, .. } => Some(name.as_str()),
-        _ => None,
-    });
-    let line = text.unwrap_or(&entry.role).trim().lines().next().unwrap_or_default();
-    let short: String = line.chars().filter(|character| !matches!(character, '*' | '`')).take(80).collect();
-    let label = entry.label.as_ref().map_or(String::new(), |label| format!("<b>{}</b> ", escape(label)));
-    let mark = match entry.speaker {
+fn shown(row: &Row) -> String {
+    let label = row.label.as_ref().map_or(String::new(), |label| format!("<b>{}</b> ", escape(label)));
+    let mark = match row.speaker {
         Speaker::User => "●",
         Speaker::Assistant => "○",
         Speaker::Tool => "·",
         Speaker::Summary => "~",
         Speaker::System | Speaker::Other => "–",
     };
-    format!("<i>{mark}</i>{label}{}", escape(&short))
+    format!("<i>{mark}</i>{label}{}", escape(&row.preview))
 }

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use ramus_engine::{BundleOptions, ErrorKind, ImportOptions, Include, Session, TranscriptScope, redact};
-use ramus_publish::{html, markdown};
+use ramus_publish::markdown;
 use ramus_wire::import as shape;
 use serde::Deserialize;
 use tokio::sync::mpsc;
@@ -79,6 +79,7 @@ pub(crate) async fn export(
     };
     let body = match form.to {
         Format::Json => bundle(&app, owner, id, &form).await?,
+        Format::Html => page(&app, owner, id, form).await?,
         _ => Sent::from(app.work(move |app| written(app, app.session(&owner, &id)?, &form)).await?),
     };
     // Nothing of a session is shown by a browser that asked for a file.
@@ -90,6 +91,14 @@ pub(crate) async fn export(
 }
 
 impl Form {
+    /// Which entries are shown: a page has every branch unless an entry is named.
+    fn scope(&self, session: &Session) -> Result<TranscriptScope, ApiError> {
+        let entry = self.entry.as_deref().map(|entry| session.resolve(entry)).transpose()?;
+        let leaf = entry.or(session.log().leaf());
+        let is_whole = self.all || (self.to == Format::Html && entry.is_none());
+        Ok(if is_whole { TranscriptScope::Whole(leaf) } else { TranscriptScope::Path(leaf) })
+    }
+
     fn check(&self) -> Result<(), ApiError> {
         let is_reading = matches!(self.to, Format::Html | Format::Md);
         let wrong = [
@@ -107,20 +116,29 @@ fn written(app: &App, mut session: Session, form: &Form) -> Result<Vec<u8>, ApiE
     if form.to == Format::Pi {
         return Ok(app.engine.export(&session)?);
     }
-    let entry = form.entry.as_deref().map(|entry| session.resolve(entry)).transpose()?;
-    let leaf = entry.or(session.log().leaf());
-    let is_whole = form.all || (form.to == Format::Html && entry.is_none());
-    let scope = if is_whole { TranscriptScope::Whole(leaf) } else { TranscriptScope::Path(leaf) };
+    let scope = form.scope(&session)?;
     let mut transcript = app.engine.transcript(&mut session, scope, Include::everything())?;
     if form.redact {
         let redactor = app.workshop.redactor();
         redact(&mut transcript, &mut redactor.pass());
     }
-    let text = match form.to {
-        Format::Html => html::write(&transcript, &html::Options::default()),
-        _ => markdown::write(&transcript),
-    };
-    Ok(text.into_bytes())
+    Ok(markdown::write(&transcript).into_bytes())
+}
+
+/// A page is made while it is taken: it is longer than the session, which may be long.
+async fn page(app: &Arc<App>, owner: Owner, id: String, form: Form) -> Result<Sent, ApiError> {
+    let (mut session, scope, redact) = app
+        .work(move |app| {
+            let session = app.session(&owner, &id)?;
+            let scope = form.scope(&session)?;
+            Ok((session, scope, form.redact))
+        })
+        .await?;
+    Ok(streamed(app, "the page could not be finished", move |app, out| {
+        let redactor = redact.then(|| app.workshop.redactor());
+        app.engine.write_page(&mut session, scope, Include::everything(), redactor.as_ref(), out)?;
+        Ok(())
+    }))
 }
 
 /// A bundle is made while it is taken: it may be larger than memory. One that cannot be finished breaks off.
@@ -134,25 +152,37 @@ async fn bundle(app: &Arc<App>, owner: Owner, id: String, form: &Form) -> Result
             Ok(all)
         })
         .await?;
+    Ok(streamed(app, "the bundle could not be finished", move |app, out| {
+        app.engine.export_bundle(&sessions, options, out)?;
+        Ok(())
+    }))
+}
+
+/// Sends what is made as it is made. What cannot be finished breaks off.
+fn streamed(
+    app: &Arc<App>,
+    trouble: &'static str,
+    make: impl FnOnce(&App, &mut dyn Write) -> Result<(), ApiError> + Send + 'static,
+) -> Sent {
     let (sender, receiver) = mpsc::channel::<io::Result<Bytes>>(PIECES);
     let making = Arc::clone(app);
     tokio::spawn(async move {
         let failed = sender.clone();
         let made = making.work(move |app| {
             let mut out = Pieces { sender, piece: Vec::with_capacity(PIECE) };
-            app.engine.export_bundle(&sessions, options, &mut out)?;
+            make(app, &mut out)?;
             // Whoever took it has left, if this fails.
             let _ = out.flush();
             Ok(())
         });
         if made.await.is_err() {
-            let _ = failed.send(Err(io::Error::other("the bundle could not be finished"))).await;
+            let _ = failed.send(Err(io::Error::other(trouble))).await;
         }
     });
-    Ok(Sent::from_stream(futures_util::stream::unfold(receiver, |mut receiver| async move {
+    Sent::from_stream(futures_util::stream::unfold(receiver, |mut receiver| async move {
         let piece = receiver.recv().await?;
         Some((piece, receiver))
-    })))
+    }))
 }
 
 /// Hands on what is written, in pieces.

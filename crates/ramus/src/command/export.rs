@@ -9,7 +9,9 @@ use anyhow::Context as _;
 use clap::Args;
 use ramus_engine::{BundleOptions, Include, Session, TranscriptScope, redact};
 use ramus_interchange::Format as Agent;
-use ramus_publish::{html, markdown};
+use ramus_model::Seq;
+use ramus_publish::markdown;
+use ramus_redact::Finding;
 use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
@@ -118,8 +120,9 @@ impl Export {
                 invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
                 bytes
             }
-            Format::Html | Format::Markdown => {
-                let text = self.reading(invocation, &mut session, entry, format)?;
+            Format::Html => return self.page(invocation, session, entry),
+            Format::Markdown => {
+                let text = self.reading(invocation, &mut session, entry)?;
                 invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
                 text.into_bytes()
             }
@@ -152,31 +155,52 @@ impl Export {
         self.output == Path::new("-")
     }
 
-    /// A page or a text to read.
+    /// A text to read.
     fn reading(
         &self,
         invocation: &mut Invocation<'_>,
         session: &mut Session,
-        entry: Option<ramus_model::Seq>,
-        format: Format,
+        entry: Option<Seq>,
     ) -> anyhow::Result<String> {
         let leaf = entry.or(session.log().leaf());
-        let is_whole = self.all || (format == Format::Html && entry.is_none());
-        let scope = if is_whole { TranscriptScope::Whole(leaf) } else { TranscriptScope::Path(leaf) };
+        let scope = if self.all { TranscriptScope::Whole(leaf) } else { TranscriptScope::Path(leaf) };
         let mut transcript = invocation.engine.transcript(session, scope, Include::everything())?;
         if self.redact {
             let redactor = redaction::redactor(invocation.home.settings());
             let mut pass = redactor.pass();
             redact(&mut transcript, &mut pass);
-            let count: usize = pass.findings().iter().map(|finding| finding.count).sum();
-            let taken = quantity::count(count, "value was", "values were");
-            let mut text = Text::new();
-            invocation.screen.note(text.plain(&format!("{taken} taken out or made anonymous")).end())?;
+            mention_taken(invocation, pass.findings())?;
         }
-        Ok(match format {
-            Format::Html => html::write(&transcript, &html::Options::default()),
-            _ => markdown::write(&transcript),
-        })
+        Ok(markdown::write(&transcript))
+    }
+
+    /// A page goes where it goes as it is made: it is longer than the session, which may be long.
+    fn page(&self, invocation: &mut Invocation<'_>, mut session: Session, entry: Option<Seq>) -> anyhow::Result<Exit> {
+        let (id, engine) = (session.id().to_string(), invocation.engine.clone());
+        let leaf = entry.or(session.log().leaf());
+        let is_whole = self.all || entry.is_none();
+        let scope = if is_whole { TranscriptScope::Whole(leaf) } else { TranscriptScope::Path(leaf) };
+        let redactor = self.redact.then(|| redaction::redactor(invocation.home.settings()));
+        let mut write = |out: &mut dyn Write| {
+            Ok(engine.write_page(&mut session, scope, Include::everything(), redactor.as_ref(), out)?)
+        };
+        let mut size = 0;
+        let findings = if self.is_stdout() {
+            let mut out = std::io::BufWriter::new(ToScreen(invocation));
+            let findings = write(&mut out)?;
+            out.flush()?;
+            findings
+        } else {
+            let (findings, written) = file::write_stream(&self.output, Access::Shared, write)
+                .with_context(|| format!("cannot write {}", self.output.display()))?;
+            size = written;
+            findings
+        };
+        if self.redact {
+            mention_taken(invocation, &findings)?;
+        }
+        invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
+        if self.is_stdout() { Ok(Exit::Done) } else { self.tell(invocation, &id, size) }
     }
 
     /// A bundle goes where it goes as it is made: it may be larger than memory.
@@ -232,6 +256,15 @@ impl Export {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Says how much was taken out.
+fn mention_taken(invocation: &mut Invocation<'_>, findings: &[Finding]) -> anyhow::Result<()> {
+    let count: usize = findings.iter().map(|finding| finding.count).sum();
+    let taken = quantity::count(count, "value was", "values were");
+    let mut text = Text::new();
+    invocation.screen.note(text.plain(&format!("{taken} taken out or made anonymous")).end())?;
+    Ok(())
 }
 
 /// Stdout, for what writes itself.
