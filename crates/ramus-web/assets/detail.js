@@ -6,7 +6,7 @@ import * as context from "./context.js";
 import { complain } from "./dialog.js";
 import { button, fill, h, perFrame } from "./dom.js";
 import * as files from "./files.js";
-import { money, short } from "./format.js";
+import { base, money, short } from "./format.js";
 import { live, onLive } from "./live.js";
 import { markdown } from "./markdown.js";
 import { transcript } from "./message.js";
@@ -80,8 +80,8 @@ function arrows(event) {
 function about() {
   const { info } = live;
   if (!info) return state.s ? h("h1", {}, "…") : null;
-  const facts = [info.model, info.context_tokens ? `context ${short(info.context_tokens)}` : "", money(info.cost_micros, info.unpriced), info.cwd].filter(Boolean);
-  return [h("h1", { title: info.id }, info.title || "Untitled"), h("p", { class: "quiet facts" }, facts.join(" · ")),
+  const facts = [info.model, info.context_tokens ? `context ${short(info.context_tokens)}` : "", money(info.cost_micros, info.unpriced), base(info.cwd)].filter(Boolean);
+  return [h("h1", { title: info.id }, info.title || "Untitled"), h("p", { class: "quiet facts", title: info.cwd }, facts.join(" · ")),
     info.revert ? h("p", { class: "reverted" }, "Reverted. ", button("Take the revert back", () => act("unrevert"))) : null];
 }
 

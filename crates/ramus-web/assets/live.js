@@ -13,6 +13,8 @@ export const live = { id: "", info: null, run: null, asked: [], text: "", thinki
 const listeners = [];
 let source = null;
 let everything = null;
+/** How often a turn started or ended: an answer from before that tells nothing. */
+let turns = 0;
 
 /** Calls `act(what)` when something of it changed: "info", "run" or "words". */
 export function onLive(act) {
@@ -68,10 +70,12 @@ const describeSoon = soon(150, describe);
 /** Finds out whether a turn runs, and what it asks. */
 export async function findRun() {
   const id = state.s;
+  const before = turns;
   if (!id) return;
   try {
     const { runs } = await get(path("sessions", id, "runs"));
     if (state.s !== id) return;
+    if (turns !== before) return findRun();
     const run = runs.find((one) => one.status === "running") ?? null;
     live.run = run?.run ?? null;
     // What was told meanwhile counts too: the answer may be older than the event.
@@ -107,6 +111,7 @@ function listen(source, id) {
   on("entry.appended", () => refresh());
   on("session.updated", describeSoon);
   on("turn.start", () => {
+    turns++;
     clear();
     live.calls = [];
     findRun();
@@ -145,6 +150,7 @@ function listen(source, id) {
   });
   on("retry", ({ reason }) => note(`The model is asked again: ${reason}`));
   on("run.ended", (run) => {
+    turns++;
     Object.assign(live, { run: null, asked: [], calls: [], queue: 0 });
     clear();
     setRunning(id, false);

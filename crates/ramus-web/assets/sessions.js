@@ -3,7 +3,7 @@
 import { get, path, query } from "./api.js";
 import { complain } from "./dialog.js";
 import { afterwards, button, fill, h } from "./dom.js";
-import { ago, base, money } from "./format.js";
+import { ago, base, count as plural, money } from "./format.js";
 import { List } from "./list.js";
 import { go, state, watch } from "./state.js";
 
@@ -135,7 +135,7 @@ function take(answer) {
   for (const one of answer.sessions) if (one.project) projects.add(one.project);
   pane.fillProjects();
   list.reset(sessions.length);
-  pane.count.textContent = `${sessions.length.toLocaleString("en")}${cursor ? "+" : ""} sessions${hidden.archived ? `, ${hidden.archived} archived` : ""}`;
+  pane.count.textContent = `${cursor ? `${sessions.length.toLocaleString("en")}+ sessions` : plural(sessions.length, "session")}${hidden.archived ? `, ${hidden.archived} archived` : ""}`;
 }
 
 function mark(how) {
