@@ -328,7 +328,7 @@ fn told(world: &World, server: &Server, words: &[&str], ran: &Ran) -> String {
     let mut lines: Vec<String> = out
         .lines()
         .map(|line| match serde_json::from_str::<Value>(line) {
-            Ok(value) if is_json => tamed(value, words.first().copied().unwrap_or_default()).to_string(),
+            Ok(value) if is_json => tamed(value).to_string(),
             _ => line.to_owned(),
         })
         .collect();
@@ -382,7 +382,7 @@ fn numbered(text: &str) -> String {
 }
 
 /// Takes out of an object what depends on when and where something was done.
-fn tamed(value: Value, command: &str) -> Value {
+fn tamed(value: Value) -> Value {
     const MOVING: [&str; 14] = [
         "timestamp",
         "created",
@@ -402,9 +402,9 @@ fn tamed(value: Value, command: &str) -> Value {
     match value {
         Value::Object(members) => {
             let kept = members.into_iter().filter(|(name, _)| !MOVING.contains(&name.as_str()));
-            Value::Object(kept.map(|(name, value)| (name, tamed(value, command))).collect())
+            Value::Object(kept.map(|(name, value)| (name, tamed(value))).collect())
         }
-        Value::Array(items) => Value::Array(items.into_iter().map(|item| tamed(item, command)).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(tamed).collect()),
         other => other,
     }
 }
