@@ -34,7 +34,7 @@ impl Rename {
                 let mut session = invocation.session(&self.session)?;
                 let written = invocation.engine.rename(&mut session, &self.title)?;
                 invocation.finish(&mut session)?;
-                (json::written(&written), session.title().to_string())
+                (json::written(&written), session.title())
             }
         };
         if invocation.screen.wants_json() {

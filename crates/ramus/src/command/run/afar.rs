@@ -49,7 +49,7 @@ pub(crate) fn turn(
                     runtime.spawn(ask(handle.clone(), event.data.clone(), Arc::clone(keyboard)));
                 }
                 watcher.hear(&event.data, told.as_ref());
-                told.iter().for_each(|told| also(told));
+                told.iter().for_each(&mut *also);
             }
             Err(error) => break Err(error),
         }
