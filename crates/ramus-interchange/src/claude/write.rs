@@ -173,6 +173,8 @@ impl Writer<'_> {
             What::System => self.nothing("instructions: Claude Code has its own"),
             What::Model { .. } => self.nothing("a change of model: each answer names its own"),
             What::Records => self.nothing("records that only another agent understands"),
+            // What only this home says about a session is nobody's loss.
+            What::Other(kind) if kind.starts_with("ramus.") => Ok(Vec::new()),
             What::Other(kind) => {
                 let why = format!("entries of type {kind}");
                 self.nothing(&why)
