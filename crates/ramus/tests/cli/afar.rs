@@ -215,7 +215,7 @@ const WRITING: &[&[&str]] = &[
 ];
 
 /// What can only be done here, and is refused at a server. `run`, `chat` and `login` have tests of their own.
-const HERE: &[&str] = &["catalogue", "config", "trust", "models", "serve", "demo", "completions"];
+const HERE: &[&str] = &["catalogue", "config", "trust", "models", "serve", "open", "demo", "completions"];
 const APART: &[&str] = &["run", "chat", "login"];
 
 /// Every command that there is, as the program itself lists them.
@@ -240,12 +240,13 @@ fn every_command_is_compared_refused_or_tested_apart() {
 #[test]
 fn what_can_only_be_done_here_is_refused_and_says_why() {
     let world = World::new();
-    let arguments: [&[&str]; 7] = [
+    let arguments: [&[&str]; 8] = [
         &["catalogue", "path"],
         &["config", "show"],
         &["trust", "--list"],
         &["models"],
         &["serve"],
+        &["open"],
         &["demo"],
         &["completions", "bash"],
     ];
