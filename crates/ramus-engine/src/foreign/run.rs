@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 use ramus_model::{Header, SessionId};
@@ -25,8 +25,10 @@ use crate::verb::import::file_time;
 /// How many sessions, and how many bytes of them, appear together.
 const SESSIONS: usize = 1024;
 const BYTES: u64 = 512 << 20;
-/// How many messages a reader is ahead.
+/// How many messages a reader is ahead, and how many sources are read that nobody takes in yet: where readers are quicker than
+/// the disk, what they have read waits in memory.
 const AHEAD: usize = 32;
+const WAITING: usize = 8;
 /// Copies of databases that are older than this belong to nobody.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -154,7 +156,7 @@ impl<'e> Import<'e> {
         let (next, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
         let sources = self.sources;
         let taken = std::thread::scope(|scope| {
-            let (jobs, incoming) = channel::<Job>();
+            let (jobs, incoming) = sync_channel::<Job>(WAITING);
             for _ in 0..self.options.threads.clamp(1, due.len().max(1)) {
                 let (jobs, reading, next, ended) = (jobs.clone(), &reading, &next, &ended);
                 scope.spawn(move || work(sources, due, reading, next, ended, &jobs));
@@ -326,7 +328,7 @@ fn work(
     reading: &Reading<'_>,
     next: &AtomicUsize,
     ended: &AtomicBool,
-    jobs: &Sender<Job>,
+    jobs: &SyncSender<Job>,
 ) {
     while !ended.load(Ordering::Relaxed) {
         let Some(at) = due.get(next.fetch_add(1, Ordering::Relaxed)) else { return };

@@ -102,9 +102,13 @@ impl<'a> Raw<'a> {
     /// Says whether this is the string `text`.
     pub(crate) fn spells(self, text: &str) -> bool {
         let Some(inner) = self.0.strip_prefix(b"\"").and_then(|inner| inner.strip_suffix(b"\"")) else { return false };
-        // What is no Unicode reads as U+FFFD.
-        let is_plain = !inner.contains(&b'\\') && !text.contains(char::REPLACEMENT_CHARACTER);
-        if is_plain { inner == text.as_bytes() } else { text::decode(inner) == text }
+        let is_plain = memchr::memchr(b'\\', inner).is_none();
+        match inner == text.as_bytes() {
+            true if is_plain => true,
+            // Other bytes read the same only if they are escaped, or no Unicode, which reads as U+FFFD.
+            false if is_plain && inner.is_ascii() => false,
+            _ => text::decode(inner) == text,
+        }
     }
 
     /// Says whether this is a text of which nothing can be seen. Providers refuse such text.
