@@ -1,6 +1,6 @@
 //! Speed as ratios: `cargo xtask bench`. The method is described in `docs/benchmarks.md`.
 //!
-//! All figures of a run come from one machine in one go, each the best of several repetitions, so that the ratios mean
+//! All figures of a table come from one machine in one go, each the best of several repetitions, so that the ratios mean
 //! something where the milliseconds do not.
 
 mod catalogue;
@@ -77,7 +77,6 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
     let record = arguments.flag("--record");
     let only: Option<String> = arguments.value("--only")?;
     arguments.finish()?;
-    ensure!(!record || only.is_none(), "--record records a whole run: leave --only out");
     let peers = match Peers::find(workspace) {
         Ok(peers) => Some(peers),
         Err(reason) => {
@@ -86,27 +85,29 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()>
         }
     };
     let wanted = SECTIONS.into_iter().filter(|(name, _)| only.as_ref().is_none_or(|only| only == name));
-    let (mut tables, mut missed) = (Vec::new(), Vec::new());
-    for (_, section) in wanted {
+    let (mut count, mut missed) = (0, Vec::new());
+    for (name, section) in wanted {
         let outcome = section(workspace, peers.as_ref())?;
+        println!("\n{}", outcome.table);
+        if record {
+            let body = format!("{}\n\n{}", beside(workspace, peers.as_ref()), outcome.table);
+            report::record_as(workspace, &format!("bench-{name}"), "bench", &format!("Benchmarks: {name}"), &body)?;
+        }
         missed.extend(outcome.missed);
-        tables.push(outcome.table);
+        count += 1;
     }
-    ensure!(!tables.is_empty(), "there is no such section; there are {}", SECTIONS.map(|(name, _)| name).join(", "));
-    let table = tables.join("\n");
-    println!("\n{table}");
-    if record {
-        let versions = peers.map_or_else(|| "not measured".to_owned(), |peers| peers.versions());
-        let opencode =
-            Opencode::find(workspace).map_or_else(|_| String::new(), |_| format!(", {}", Opencode::version()));
-        let body =
-            format!("Other programs: {versions}{opencode}. Method: [benchmarks.md](../benchmarks.md).\n\n{table}");
-        report::record(workspace, "bench", "Benchmarks", &body)?;
-    }
+    ensure!(count > 0, "there is no such section; there are {}", SECTIONS.map(|(name, _)| name).join(", "));
     if !missed.is_empty() {
         bail!("target missed: {}", missed.join(", "));
     }
     Ok(())
+}
+
+/// Which other programs were measured.
+fn beside(workspace: &Workspace, peers: Option<&Peers>) -> String {
+    let versions = peers.map_or_else(|| "not measured".to_owned(), Peers::versions);
+    let opencode = Opencode::find(workspace).map_or_else(|_| String::new(), |_| format!(", {}", Opencode::version()));
+    format!("Other programs: {versions}{opencode}. Method: [benchmarks.md](../benchmarks.md).")
 }
 
 /// Reading one session, of several sizes.

@@ -1,12 +1,14 @@
 //! ramus against the real programs that share its format: `cargo xtask conformance`.
 //!
-//! Ten parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
+//! Eleven parts. [`fixtures`]: files that others wrote, read by us and by them. [`generated`]: trees of any shape, the
 //! same way. [`written`]: files that we wrote, read and appended to by them. [`alternate`]: one file that they and we
 //! write to in turns and at once. [`cuts`]: where a compaction cuts. [`carried`]: files of other agents, there and
-//! back. [`imported`]: whole stores of theirs, through the command. [`litellm`]: turns through a gateway. [`schemathesis`]: every route of the server. A disagreement is a failure unless
-//! [`expectations`] says why ours is the better answer.
+//! back. [`imported`]: whole stores of theirs, through the command. [`litellm`]: turns through a gateway. [`schemathesis`]: every route of the server.
+//! [`axe`]: every screen of the web view. A disagreement is a failure unless [`expectations`] says why ours is the better
+//! answer.
 
 mod alternate;
+mod axe;
 mod carried;
 mod cuts;
 mod digest;
@@ -159,6 +161,7 @@ fn judge(workspace: &Workspace, oracles: &Oracles, binary: PathBuf, scope: &Scop
     imported::judge(&shared, &ramus, scope, &mut show)?;
     litellm::judge(&ramus, scope, &mut show)?;
     schemathesis::judge(&ramus, scope, &mut show)?;
+    axe::judge(workspace, scope, &mut show)?;
     Ok(rows)
 }
 

@@ -12,6 +12,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
+use ramus_interchange::Format;
 
 pub(crate) use self::log::Figures;
 use crate::arguments::Arguments;
@@ -19,8 +20,30 @@ use crate::steps::Outcome;
 use crate::workspace::{self, Workspace};
 use crate::{package, process, report};
 
-/// Every target, with the longest input it is given.
-const TARGETS: [(&str, u32); 3] = [("line", 4_096), ("file", 8_192), ("source", 4_096)];
+/// What is fuzzed.
+#[derive(Clone, Copy)]
+struct Target {
+    /// What it is called, and where its seeds are.
+    name: &'static str,
+    /// The program.
+    program: &'static str,
+    /// The longest input it is given.
+    longest: u32,
+}
+
+/// The targets that are about our own format. Every importer is one more.
+const OWN: [Target; 2] = [
+    Target { name: "line", program: "line", longest: 4_096 },
+    Target { name: "file", program: "file", longest: 8_192 },
+];
+
+/// Returns every target: our own format, and each that is imported.
+fn targets() -> Vec<Target> {
+    let read = Format::ALL.iter().filter(|format| format.is_read());
+    OWN.into_iter()
+        .chain(read.map(|format| Target { name: format.name(), program: "source", longest: 4_096 }))
+        .collect()
+}
 
 /// The longest input when a number of executions is asked for: short ones reach the same code, many times as often.
 const SHORT: u32 = 1_024;
@@ -86,10 +109,10 @@ struct Fuzzer<'a> {
 /// `cargo xtask fuzz TARGET [--seconds N | --execs N]`
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
     let limit = Limit::take(&mut arguments, 60)?;
-    let names = TARGETS.map(|(name, _)| name).join(", ");
+    let names = targets().iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
     let wanted = arguments.word().with_context(|| format!("which target? There is {names}"))?;
     arguments.finish()?;
-    let Some(target) = TARGETS.into_iter().find(|(name, _)| *name == wanted) else {
+    let Some(target) = targets().into_iter().find(|target| target.name == wanted) else {
         bail!("no target {wanted:?}; there is {names}");
     };
     if let Some(reason) = compiler_missing() {
@@ -107,7 +130,7 @@ pub(crate) fn all(workspace: &Workspace, limit: Limit) -> Result<(Outcome, Vec<F
     }
     let fuzzer = &Fuzzer::build(workspace, limit)?;
     let mut results = Vec::new();
-    for group in TARGETS.chunks(workspace::cores()) {
+    for group in targets().chunks(workspace::cores()) {
         std::thread::scope(|scope| {
             let runs: Vec<_> = group.iter().map(|target| scope.spawn(|| fuzzer.target(*target, limit))).collect();
             results.extend(runs.into_iter().map(|run| run.join().unwrap_or_else(|_| bail!("a fuzz thread died"))));
@@ -122,7 +145,7 @@ pub(crate) fn all(workspace: &Workspace, limit: Limit) -> Result<(Outcome, Vec<F
 
 /// How often the time of one target all targets take.
 pub(crate) fn rounds() -> u64 {
-    TARGETS.len().div_ceil(workspace::cores()) as u64
+    targets().len().div_ceil(workspace::cores()) as u64
 }
 
 impl<'a> Fuzzer<'a> {
@@ -142,7 +165,7 @@ impl<'a> Fuzzer<'a> {
     }
 
     /// Runs one target; its whole output goes to a log file beside its corpus.
-    fn target(&self, (name, longest): (&str, u32), limit: Limit) -> Result<Figures> {
+    fn target(&self, Target { name, program, longest }: Target, limit: Limit) -> Result<Figures> {
         let work = self.workspace.target.join("fuzz").join("runs").join(name);
         let (corpus, artifacts, log) = (work.join("corpus"), work.join("artifacts"), work.join("log"));
         for folder in [&corpus, &artifacts] {
@@ -152,8 +175,9 @@ impl<'a> Fuzzer<'a> {
         let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
         println!("fuzzing {name}: {limit}, log in {}", log.display());
         let start = Instant::now();
-        let binary = self.binaries.join(name);
+        let binary = self.binaries.join(program);
         let status = Command::new(&binary)
+            .env("RAMUS_FUZZ_FORMAT", name)
             .arg(&corpus)
             .arg(sources.join("seeds").join(name))
             .arg(format!("-dict={}", sources.join("json.dict").display()))
@@ -172,7 +196,7 @@ impl<'a> Fuzzer<'a> {
             let artifact = log::artifact(&text).unwrap_or("none was written");
             let ending = log::ending(&text);
             bail!(
-                "fuzz target {name} found something\n{ending}\nartifact: {artifact}\nreproduce: {} {artifact}\nlog: {}",
+                "fuzz target {name} found something\n{ending}\nartifact: {artifact}\nreproduce: RAMUS_FUZZ_FORMAT={name} {} {artifact}\nlog: {}",
                 binary.display(),
                 log.display()
             );

@@ -33,12 +33,12 @@ usage: cargo xtask TASK
   bench [--only SECTION] [--record]             speed, as ratios against those programs and the physical limit;
                                                 SECTION is sessions, storage, catalogue, requests, snapshots, import
                                                 or server
-  fuzz TARGET [--seconds N | --execs N]         one fuzz target (line, file), 60 seconds unless told otherwise
+  fuzz TARGET [--seconds N | --execs N]         one fuzz target (line, file, or an importer such as claude), 60 seconds unless told otherwise
   soak [--only PART] [--kills N] [--cuts N] [--trees N] [--seed N] [--minutes N | --execs N] [--record]
                                                 long runs: torture (10000 kills, 1000 power cuts), requests of made-up
                                                 sessions (100000 trees), then fuzzing and properties (30 minutes, or N
                                                 executions of every fuzz target); PART is torture, catalogue, turns,
-                                                snapshots, crashes, requests, server, fuzz or properties
+                                                snapshots, crashes, requests, server, view, fuzz or properties
 
   zoo [--from AGENT] [--into AGENT] [--update] [--keep FOLDER] [--record | --fixtures]
                                                 six real agents resume each other's sessions after we carried them over;

@@ -1,6 +1,6 @@
 //! Long runs: `cargo xtask soak`. Each part stands on its own and ends with figures for `docs/results/soak-PART.md`:
 //! [`torture`] of real processes; a [`catalogue`] that is harmed and crowded; [`turns`] and [`snapshots`] that are killed;
-//! crashes of a simulated disk; requests of made-up sessions, every one judged; the [`server`]; fuzzing of every target; the test suite with
+//! crashes of a simulated disk; requests of made-up sessions, every one judged; the [`server`]; the web [`view`]; fuzzing of every target; the test suite with
 //! many more cases per property, each round from fresh random seeds.
 //!
 //! The parts run one after the other, because each uses the whole machine. A further part is one more [`Part`].
@@ -10,6 +10,7 @@ mod server;
 mod snapshots;
 mod torture;
 mod turns;
+mod view;
 
 use std::time::{Duration, Instant};
 
@@ -40,7 +41,7 @@ struct Extent {
 /// What a run consists of.
 type Part = (&'static str, fn(&Workspace, &Extent) -> Result<String>);
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     ("torture", torture),
     ("catalogue", catalogue),
     ("turns", turns),
@@ -48,6 +49,7 @@ const PARTS: [Part; 9] = [
     ("crashes", crashes),
     ("requests", requests),
     ("server", server),
+    ("view", view),
     ("fuzz", fuzzing),
     ("properties", properties),
 ];
@@ -123,6 +125,12 @@ fn requests(workspace: &Workspace, extent: &Extent) -> Result<String> {
 fn server(workspace: &Workspace, _: &Extent) -> Result<String> {
     println!("\n==> the server");
     server::run(workspace)
+}
+
+/// A session and a list of the largest size, in a browser.
+fn view(workspace: &Workspace, _: &Extent) -> Result<String> {
+    println!("\n==> the web view");
+    view::run(workspace)
 }
 
 fn torture(workspace: &Workspace, extent: &Extent) -> Result<String> {

@@ -146,6 +146,10 @@ pub enum Event {
         steer: usize,
         /// How many wait for the end of the turn.
         follow_up: usize,
+        /// What waits: for the next request first, in the order in which it counts.
+        texts: Vec<String>,
+        /// What was taken out and is not said.
+        taken_out: Option<String>,
     },
     /// A child session starts.
     ChildStarted {
@@ -170,8 +174,13 @@ pub enum Event {
         /// Why, in one word.
         finish_reason: String,
     },
-    /// The turn changed files: each with its path, what became of it, and how many lines came and went.
-    SessionDiff(Vec<Value>),
+    /// The turn changed files.
+    SessionDiff {
+        /// Each with its path, what became of it, and how many lines came and went.
+        diff: Vec<Value>,
+        /// Where the log says so.
+        seq: Option<Seq>,
+    },
     /// The session has another title.
     TitleChanged(String),
     /// The list of what is to be done is another one.
@@ -206,7 +215,7 @@ impl Event {
             Self::ChildStarted { .. } => "child.started",
             Self::ChildEvent { .. } => "child.event",
             Self::ChildFinished { .. } => "child.finished",
-            Self::SessionDiff(_) => "session.diff",
+            Self::SessionDiff { .. } => "session.diff",
             Self::TitleChanged(_) => "title.changed",
             Self::TodoUpdated(_) => "todo.updated",
         }
@@ -219,6 +228,7 @@ impl Event {
             Self::TurnEnd { seq, .. }
             | Self::TurnCancelled { seq, .. }
             | Self::MessageEnd { seq, .. }
+            | Self::SessionDiff { seq, .. }
             | Self::ToolEnd { seq, .. } => *seq,
             _ => None,
         }
@@ -272,7 +282,9 @@ impl Event {
             }
             Self::Stall { seconds } => json!({"seconds": seconds}),
             Self::CompactionEnd { error } => json!({"error": error}),
-            Self::QueueChanged { steer, follow_up } => json!({"steer": steer, "follow_up": follow_up}),
+            Self::QueueChanged { steer, follow_up, texts, taken_out } => {
+                json!({"steer": steer, "follow_up": follow_up, "texts": texts, "taken_out": taken_out})
+            }
             Self::ChildStarted { child, agent, description } => {
                 json!({"child": child, "agent": agent, "description": description})
             }
@@ -282,7 +294,7 @@ impl Event {
             Self::ChildFinished { child, finish_reason } => {
                 json!({"child": child, "finish_reason": finish_reason})
             }
-            Self::SessionDiff(files) => json!({"diff": files}),
+            Self::SessionDiff { diff, .. } => json!({"diff": diff}),
             Self::TitleChanged(title) => json!({"title": title}),
             Self::TodoUpdated(tasks) => json!({"todos": tasks}),
         }

@@ -48,6 +48,8 @@ pub enum Input {
     Steer(String),
     /// A person says something that counts when the turn would end.
     FollowUp(String),
+    /// What a person said and the model does not have yet is not to be said.
+    TakeOut(String),
 }
 
 /// A request that was made, as far as deciding needs it.

@@ -161,6 +161,7 @@ impl Turn {
             (State::Ended, _) => Vec::new(),
             (_, Input::Steer(text)) => self.queue.steer(text),
             (_, Input::FollowUp(text)) => self.queue.follow_up(text),
+            (_, Input::TakeOut(text)) => self.queue.take_out(&text),
             (_, Input::Cancel) => self.cancel(),
             (State::Storing(awaited, _), Input::Stored { ticket, seq }) if *awaited == ticket => self.proceed(seq),
             (State::Preparing, Input::Prepared(prepared)) => self.prepared(prepared),

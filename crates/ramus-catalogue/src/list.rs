@@ -7,6 +7,9 @@ use crate::error::CatalogueError;
 use crate::open::Held;
 use crate::row::{LISTED, Row, folded, saturated};
 
+/// What sessions are called that came from no other agent.
+pub const NATIVE: &str = "ramus";
+
 /// What is listed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
@@ -30,6 +33,10 @@ pub struct Filter {
     pub parent: Option<String>,
     /// Only sessions of the project with this remote or root, or whose remote or root ends in this name.
     pub project: Option<String>,
+    /// The directories that are in this project, for sessions that recorded none.
+    pub around: Vec<String>,
+    /// Only sessions that came from this agent, or from none: [`NATIVE`].
+    pub agent: Option<String>,
     /// The order.
     pub sort: Sort,
     /// Only what comes behind this.
@@ -147,12 +154,15 @@ impl Held<'_> {
     }
 
     /// Finds the first row of this id in the order of a list, whatever the filter hides.
-    pub fn find(&self, id: &str, sort: Sort) -> Result<Option<Row>, CatalogueError> {
+    pub fn find(&self, id: &str, sort: Sort, owner: Option<&str>) -> Result<Option<Row>, CatalogueError> {
         self.read(|connection| {
             let order = order(sort);
-            let sql = format!("SELECT {LISTED} FROM session WHERE id = ?1 AND residence <> 0 ORDER BY {order} LIMIT 1");
+            let sql = format!(
+                "SELECT {LISTED} FROM session WHERE id = ?1 AND residence <> 0 AND owner = coalesce(?2, owner)
+                 ORDER BY {order} LIMIT 1"
+            );
             let mut statement = connection.prepare(&sql)?;
-            let mut rows = statement.query_map([id], Row::read)?;
+            let mut rows = statement.query_map((id, owner), Row::read)?;
             rows.next().transpose()
         })
     }
@@ -197,9 +207,17 @@ impl Conditions {
             let part = Value::from(format!("/{project}"));
             let is_called = |column| format!("{column} = ? OR substr({column}, -length(?)) = ?");
             all.add(
-                &format!("({} OR {})", is_called("project_remote"), is_called("project_root")),
+                &format!(
+                    "({} OR {} OR project_root IS NULL AND cwd IN (SELECT value FROM json_each(?)))",
+                    is_called("project_remote"),
+                    is_called("project_root")
+                ),
                 [whole.clone(), part.clone(), part.clone(), whole, part.clone(), part],
             );
+            all.values.push(serde_json::Value::from(filter.around.clone()).to_string().into());
+        }
+        if let Some(agent) = &filter.agent {
+            all.add("coalesce(source_agent, ?) = ?", [NATIVE.to_owned().into(), agent.clone().into()]);
         }
         all
     }

@@ -20,6 +20,7 @@ CREATE TABLE meta (
 );
 
 -- One row per log file, bases included. A number is never given twice: text of a file that is gone belongs to nobody.
+-- When it was summarised and what its last answer used is that of the path to the leaf.
 CREATE TABLE session (
     file INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,

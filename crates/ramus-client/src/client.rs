@@ -1,8 +1,9 @@
 //! A client: one server, one token, one pool of connections.
 
+use std::fs::File;
 use std::time::Duration;
 
-use reqwest::{Certificate, Method, Url, redirect};
+use reqwest::{ClientBuilder, Method, Url, redirect};
 
 use crate::address::Address;
 use crate::answer::Answer;
@@ -12,6 +13,7 @@ use crate::request::Request;
 use crate::session::Session;
 use crate::shape::{Hits, Listing, Made, NewSession};
 use crate::token::Token;
+use crate::trust::trusting;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -22,10 +24,12 @@ const SILENCE: Duration = Duration::from_secs(90);
 /// How a client is made.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Certificates to trust, as PEM, beside those that the system does.
+    /// Certificates to trust, as PEM, beside those that the system does: authorities, and those of servers themselves.
     pub certificates: Option<Vec<u8>>,
     /// How long nothing may come before the server is given up.
     pub patience: Option<Duration>,
+    /// What the program is called: sessions record it with what is done to them. Without a name they record `http`.
+    pub surface: Option<String>,
 }
 
 /// A client of one server. Clones share its connections.
@@ -36,6 +40,8 @@ pub struct Client {
     /// What the server is called in what is told.
     pub(crate) name: String,
     pub(crate) token: Option<Token>,
+    address: Address,
+    options: Options,
 }
 
 impl Client {
@@ -46,28 +52,25 @@ impl Client {
 
     /// Makes a client with options.
     pub fn with(address: &Address, token: Option<Token>, options: &Options) -> Result<Self, Error> {
-        let mut builder = reqwest::Client::builder()
-            // Whoever sends us elsewhere must not get the token.
-            .redirect(redirect::Policy::none())
-            .connect_timeout(CONNECT)
-            .read_timeout(options.patience.unwrap_or(SILENCE))
-            .http1_only();
-        if address.is_loopback() {
-            builder = builder.no_proxy();
-        }
-        if let Address::Unix(path) = address {
-            builder = builder.unix_socket(path.as_path());
-        }
-        if let Some(pem) = &options.certificates {
-            let unreadable = |error: reqwest::Error| Error::Setup(format!("the certificates are not PEM: {error}"));
-            let trusted = Certificate::from_pem_bundle(pem).map_err(unreadable)?;
-            if trusted.is_empty() {
-                return Err(Error::Setup("there is no certificate to trust: the file has no BEGIN CERTIFICATE".into()));
-            }
-            builder = builder.tls_certs_merge(trusted);
-        }
-        let http = builder.build().map_err(|error| Error::Setup(format!("cannot make a client: {error}")))?;
-        Ok(Self { http, base: address.base()?, name: address.to_string(), token })
+        let http = made(connecting(address, options)?.read_timeout(options.patience.unwrap_or(SILENCE)))?;
+        let (address, options) = (address.clone(), options.clone());
+        Ok(Self { http, base: address.base()?, name: address.to_string(), token, address, options })
+    }
+
+    /// Makes what uploads are sent with. An answer comes when all of it was sent, however long that takes, so nothing but the
+    /// upload can tell what silence is.
+    pub(crate) fn uploading(&self) -> Result<reqwest::Client, Error> {
+        made(connecting(&self.address, &self.options)?)
+    }
+
+    /// Returns what the program is called.
+    pub(crate) fn surface(&self) -> Option<&str> {
+        self.options.surface.as_deref()
+    }
+
+    /// Returns how long nothing may happen before the server is given up.
+    pub(crate) fn patience(&self) -> Duration {
+        self.options.patience.unwrap_or(SILENCE)
     }
 
     /// Returns what the server is called in what is told.
@@ -125,8 +128,32 @@ impl Client {
         Events::new(self, &["events"], after)
     }
 
-    /// Sends a bundle for its sessions to be taken in.
-    pub async fn import(&self, bundle: Vec<u8>, dry_run: bool, as_new: bool) -> Result<Answer, Error> {
-        self.ask(Method::POST, &["import"]).flag("dry_run", dry_run).flag("as_new", as_new).body(bundle).answer().await
+    /// Sends a bundle for its sessions to be taken in, from where the file stands to its end.
+    pub async fn import(&self, bundle: File, dry_run: bool, as_new: bool) -> Result<Answer, Error> {
+        let request = self.ask(Method::POST, &["import"]).flag("dry_run", dry_run).flag("as_new", as_new);
+        request.file(bundle)?.answer().await
     }
+}
+
+/// What every connection is made with.
+fn connecting(address: &Address, options: &Options) -> Result<ClientBuilder, Error> {
+    let mut builder = reqwest::Client::builder()
+        // Whoever sends us elsewhere must not get the token.
+        .redirect(redirect::Policy::none())
+        .connect_timeout(CONNECT)
+        .http1_only();
+    if address.is_loopback() {
+        builder = builder.no_proxy();
+    }
+    if let Address::Unix(path) = address {
+        builder = builder.unix_socket(path.as_path());
+    }
+    if let Some(pem) = &options.certificates {
+        builder = builder.tls_backend_preconfigured(trusting(pem)?);
+    }
+    Ok(builder)
+}
+
+fn made(builder: ClientBuilder) -> Result<reqwest::Client, Error> {
+    builder.build().map_err(|error| Error::Setup(format!("cannot make a client: {error}")))
 }

@@ -29,16 +29,28 @@ pub struct Event {
 }
 
 impl Event {
+    /// Returns the position in the log behind which everything up to this event was told.
+    pub fn position(&self) -> Option<u64> {
+        self.id.as_deref().and_then(position_in)
+    }
+
     /// Returns a member that is text; empty when there is none.
     pub fn text(&self, name: &str) -> &str {
         self.data.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 }
 
+/// Reads the position in an id, behind which it may say which log it is a position of.
+pub(crate) fn position_in(id: &str) -> Option<u64> {
+    id.split('@').next()?.parse().ok()
+}
+
 /// A stream of events that outlives its connection.
 pub struct Events {
     client: Client,
     parts: Vec<String>,
+    /// The position of the log as it is now to start behind, until an event was seen.
+    from: Option<u64>,
     last: Option<String>,
     open: Option<Lines>,
 }
@@ -49,7 +61,13 @@ pub(crate) type Lines = BoxStream<'static, Result<Sse, sse_stream::Error>>;
 impl Events {
     pub(crate) fn new(client: &Client, parts: &[&str], after: Option<String>) -> Self {
         let parts = parts.iter().map(|part| (*part).to_owned()).collect();
-        Self { client: client.clone(), parts, last: after, open: None }
+        Self { client: client.clone(), parts, from: None, last: after, open: None }
+    }
+
+    /// Starts behind a position of the log as it is now.
+    pub(crate) fn behind(mut self, position: u64) -> Self {
+        self.from = Some(position);
+        self
     }
 
     /// Returns the id of the last event that has one.
@@ -61,7 +79,9 @@ impl Events {
     pub async fn open(&mut self) -> Result<(), Error> {
         if self.open.is_none() {
             let parts: Vec<&str> = self.parts.iter().map(String::as_str).collect();
-            let request = Request::new(&self.client, Method::GET, &parts).after(self.last.as_deref());
+            let from = self.from.filter(|_| self.last.is_none()).map(|from| from.to_string());
+            let request = Request::new(&self.client, Method::GET, &parts).maybe("after", from);
+            let request = request.after(self.last.as_deref());
             self.open = Some(lines(request.send("text/event-stream").await?));
         }
         Ok(())

@@ -38,7 +38,9 @@ mod request;
 mod session;
 mod shape;
 mod token;
+mod trust;
 mod turn;
+mod upload;
 
 pub use address::{Address, Located};
 pub use answer::Answer;

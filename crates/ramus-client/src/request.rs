@@ -1,9 +1,10 @@
 //! One request, and what its answer means.
 
 use std::error::Error as _;
+use std::fs::File;
 
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_MATCH};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_MATCH};
 use reqwest::{Method, Response, Url};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -11,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::answer::Answer;
 use crate::client::Client;
 use crate::error::{Error, Refusal};
+use crate::upload::Upload;
 
 /// The version of the shapes that are understood.
 const VERSION: u64 = 1;
@@ -19,6 +21,7 @@ const VERSION: u64 = 1;
 const SHOWN: usize = 80;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const SURFACE: HeaderName = HeaderName::from_static("ramus-client");
 const LAST: HeaderName = HeaderName::from_static("last-event-id");
 
 /// A request that was not sent yet.
@@ -27,8 +30,15 @@ pub struct Request<'c> {
     client: &'c Client,
     method: Method,
     url: Url,
-    body: Option<Vec<u8>>,
+    body: Body,
     headers: Vec<(HeaderName, String)>,
+}
+
+/// What is sent.
+#[derive(Debug)]
+enum Body {
+    Whole(Vec<u8>),
+    File(Upload),
 }
 
 impl<'c> Request<'c> {
@@ -37,13 +47,13 @@ impl<'c> Request<'c> {
         if let Ok(mut path) = url.path_segments_mut() {
             path.clear().extend(["api", "v1"]).extend(parts);
         }
-        Self { client, method, url, body: None, headers: Vec::new() }
+        Self { client, method, url, body: Body::Whole(Vec::new()), headers: Vec::new() }
     }
 
     pub(crate) fn at(client: &'c Client, method: Method, path: &str) -> Self {
         let mut url = client.base.clone();
         url.set_path(path);
-        Self { client, method, url, body: None, headers: Vec::new() }
+        Self { client, method, url, body: Body::Whole(Vec::new()), headers: Vec::new() }
     }
 
     /// Adds a parameter.
@@ -77,8 +87,15 @@ impl<'c> Request<'c> {
     /// Brings a body that is JSON already.
     #[must_use]
     pub fn body(mut self, body: Vec<u8>) -> Self {
-        self.body = Some(body);
+        self.body = Body::Whole(body);
         self
+    }
+
+    /// Brings a body that is JSON in a file, from where that stands to its end. It is sent as it is read.
+    pub fn file(mut self, file: File) -> Result<Self, Error> {
+        let unread = |error: std::io::Error| Error::Setup(format!("cannot read what shall be sent: {error}"));
+        self.body = Body::File(Upload::of(file).map_err(unread)?);
+        Ok(self)
     }
 
     /// Has a write made only when the log has exactly so many entries.
@@ -137,20 +154,37 @@ impl<'c> Request<'c> {
     pub(crate) async fn send(self, accept: &'static str) -> Result<Response, Error> {
         let name = &self.client.name;
         let has_body = matches!(self.method, Method::POST | Method::PUT | Method::PATCH);
-        let mut request = self.client.http.request(self.method, self.url).header(ACCEPT, accept);
+        let http = match &self.body {
+            Body::Whole(_) => self.client.http.clone(),
+            Body::File(_) => self.client.uploading()?,
+        };
+        let mut request = http.request(self.method, self.url).header(ACCEPT, accept);
         if let Some(token) = &self.client.token {
             let wrong = |_| Error::Setup("the token has characters that cannot be sent".into());
             let mut value = HeaderValue::from_str(&format!("Bearer {}", token.reveal())).map_err(wrong)?;
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }
+        if let Some(surface) = self.client.surface() {
+            request = request.header(SURFACE, surface);
+        }
         for (header, value) in self.headers {
             request = request.header(header, value);
         }
         if has_body {
-            request = request.header(CONTENT_TYPE, "application/json").body(self.body.unwrap_or_default());
+            request = request.header(CONTENT_TYPE, "application/json");
         }
-        let response = request.send().await.map_err(|error| unsent(name, &error))?;
+        let sent = match self.body {
+            Body::Whole(body) if has_body => request.body(body).send().await,
+            Body::Whole(_) => request.send().await,
+            Body::File(upload) => {
+                let (progress, length) = (upload.progress(), upload.length());
+                let sending = request.header(CONTENT_LENGTH, length).body(upload.into_body()).send();
+                let late = || Error::Late { server: name.clone() };
+                progress.wait(self.client.patience(), sending).await.ok_or_else(late)?
+            }
+        };
+        let response = sent.map_err(|error| unsent(name, &error))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);

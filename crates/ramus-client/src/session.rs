@@ -67,6 +67,11 @@ impl<'c> Session<'c> {
         self.ask(Method::GET, &["tree"]).answer().await
     }
 
+    /// Lists the files of a snapshot: the start of its id, its entry, or its label.
+    pub async fn snapshot(&self, name: &str) -> Result<Answer, Error> {
+        self.ask(Method::GET, &["snapshots", name]).answer().await
+    }
+
     /// Goes on from another entry; none: the next entry becomes a root.
     pub async fn branch(&self, entry: Option<&str>) -> Result<Answer, Error> {
         self.ask(Method::POST, &["branch"]).json(&json!({"entry": entry})).answer().await
@@ -112,8 +117,13 @@ impl<'c> Session<'c> {
         Turn::start(self, order).await
     }
 
-    /// Watches it from now on, or from behind the event with this id: a position of its log.
+    /// Watches it from now on, or from behind the event with this id.
     pub fn events(&self, after: Option<String>) -> Events {
         Events::new(self.client, &["sessions", &self.id, "events"], after)
+    }
+
+    /// Watches it from behind a position of its log as it is now.
+    pub fn events_behind(&self, position: u64) -> Events {
+        self.events(None).behind(position)
     }
 }

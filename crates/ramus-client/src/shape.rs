@@ -18,6 +18,9 @@ pub struct NewSession {
     /// The session that starts this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// Whom it belongs to; the one the token stands for when nobody is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// Rules: `NAME=ACTION` or `NAME:PATTERN=ACTION`. They need a token that may approve.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permission: Vec<String>,
@@ -46,10 +49,10 @@ pub struct SessionInfo {
     pub messages: u64,
     /// How many entries there are.
     pub entries: u64,
-    /// When it was made.
-    pub created: String,
-    /// When its newest message was written.
-    pub updated: String,
+    /// When it was made; none when its log lost its header.
+    pub created: Option<String>,
+    /// When its newest message was written; none when nobody knows.
+    pub updated: Option<String>,
     /// Whether lists leave it out.
     pub archived: bool,
     /// Whether it is starred.
@@ -134,6 +137,12 @@ pub struct Order {
     /// Pictures that are shown: `{"data": BASE64, "kind": "image/png"}`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pictures: Vec<Value>,
+    /// Files that are given along: `{"name": "notes.txt", "data": BASE64}`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Value>,
+    /// What answers in the place of a model, at servers that play scripts: the script itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
     /// The model, as `PROVIDER/NAME`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

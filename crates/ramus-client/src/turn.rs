@@ -1,12 +1,14 @@
 //! A turn that runs at the server: what happens, what it asks, and talking to it.
 
+use std::collections::VecDeque;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::client::Client;
 use crate::error::Error;
-use crate::events::{Event, Events, Lines, lines, read};
+use crate::events::{Event, Events, Lines, lines, position_in, read};
 use crate::request::Request;
 use crate::session::Session;
 use crate::shape::{Order, WhenBusy};
@@ -19,6 +21,8 @@ pub struct Turn {
     state: State,
     last: Option<String>,
     end: Option<Event>,
+    /// What it asked while nobody was connected.
+    asked: VecDeque<Event>,
 }
 
 enum State {
@@ -41,7 +45,7 @@ impl Turn {
         let first = read(&mut lines).await.ok_or_else(silent)?;
         let run = first.text("run").to_owned();
         let session = session.id.clone();
-        Ok(Self { client, session, run, state: State::Started(lines), last: None, end: None })
+        Ok(Self { client, session, run, state: State::Started(lines), last: None, end: None, asked: VecDeque::new() })
     }
 
     /// Returns the name of the turn.
@@ -57,6 +61,9 @@ impl Turn {
     /// Returns what happens next; none when the turn is over. A connection that is lost is made again.
     pub async fn next(&mut self) -> Result<Option<Event>, Error> {
         loop {
+            if let Some(asked) = self.asked.pop_front() {
+                return Ok(Some(asked));
+            }
             let event = match &mut self.state {
                 State::Ended => return Ok(None),
                 State::Started(lines) => match read(lines).await {
@@ -65,7 +72,7 @@ impl Turn {
                 },
                 State::Resumed(events) => Some(events.next().await?),
                 State::Over(events, position, end) => {
-                    let seen = events.last().and_then(|id| id.parse::<u64>().ok()).unwrap_or_default();
+                    let seen = events.last().and_then(position_in).unwrap_or_default();
                     if seen >= *position { Some(end.clone()) } else { Some(events.next().await?) }
                 }
             };
@@ -96,6 +103,10 @@ impl Turn {
         events.open().await?;
         let run = self.ask(Method::GET, &[]).answer().await?;
         if run.get("status").and_then(Value::as_str) == Some("running") {
+            // Questions are not stored: whoever was away is not told of them again.
+            let asked = run.get("asked").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+            let asked = asked.map(|data| Event { id: None, name: "permission.asked".into(), data: data.clone() });
+            self.asked = asked.collect();
             self.state = State::Resumed(events);
             return Ok(());
         }

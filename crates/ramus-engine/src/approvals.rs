@@ -11,7 +11,7 @@ use ramus_model::{Body, Draft};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::engine::Engine;
+use crate::engine::{DEFAULT_OWNER, Engine};
 use crate::error::EngineError;
 use crate::kept::Kept;
 use crate::operation::Doing;
@@ -32,6 +32,9 @@ pub struct Granted {
     pub id: String,
     /// The session it was given in.
     pub session: String,
+    /// Whose session that is. What one owner says yes to, no other has.
+    #[serde(default = "default_owner", skip_serializing_if = "is_default")]
+    pub owner: String,
     /// The project it was given in.
     pub project: ProjectKey,
     /// When.
@@ -61,8 +64,19 @@ impl ProjectKey {
     }
 }
 
+fn default_owner() -> String {
+    DEFAULT_OWNER.to_owned()
+}
+
+fn is_default(owner: &str) -> bool {
+    owner == DEFAULT_OWNER
+}
+
 impl Granted {
     fn holds(&self, session: &Session, project: &ProjectKey) -> bool {
+        if self.owner != session.owner() {
+            return false;
+        }
         match self.approval.scope {
             Scope::Once => false,
             Scope::Session => self.session == session.id().as_str(),
@@ -104,8 +118,9 @@ impl Engine {
         });
         let id = self.record_approval(session, data, doing)?;
         let Some(approvals) = &self.approvals else { return Ok(()) };
+        let owner = session.owner().to_owned();
         let (session, project) = (session.id().to_string(), ProjectKey::of(session.cwd()));
-        let granted = Granted { id, session, project, time, approval: approval.clone() };
+        let granted = Granted { id, session, owner, project, time, approval: approval.clone() };
         approvals.kept.change(|list: &mut Vec<Granted>| {
             list.push(granted);
             true
@@ -139,5 +154,34 @@ impl Engine {
         let appended = self.record(session, doing, vec![Draft::new(Body::ramus("approval", data))])?;
         let written = appended.entries.into_iter().next();
         written.map(|written| written.id.to_string()).ok_or_else(|| EngineError::Invalid("nothing was written".into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ramus_store::{JsonlStore, Layout};
+
+    use super::*;
+    use crate::verb::create::NewSession;
+
+    #[test]
+    fn what_one_owner_says_yes_to_no_other_has() -> Result<(), EngineError> {
+        let failed = |error: std::io::Error| EngineError::Invalid(error.to_string());
+        let home = tempfile::tempdir().map_err(failed)?;
+        let engine =
+            Engine::new(Arc::new(JsonlStore::new(home.path(), Layout::Pi)), "test").with_approvals(home.path());
+        let cwd = home.path().display().to_string();
+        let session = |owner: Option<&str>| {
+            engine.create(NewSession { cwd: cwd.clone(), owner: owner.map(str::to_owned), ..NewSession::default() })
+        };
+        let (mut ours, again, theirs) = (session(None)?, session(None)?, session(Some("bob"))?);
+        let covered = Covered::Pattern("make *".into());
+        let approval = Approval { permission: "bash".into(), covered, scope: Scope::Project };
+        engine.approve(&mut ours, &approval, &mut Doing::one("approve", &engine))?;
+        let held = |session: &Session| Ok::<_, EngineError>(engine.approvals(session)?.len());
+        assert_eq!([held(&ours)?, held(&again)?, held(&theirs)?], [1, 1, 0]);
+        Ok(())
     }
 }

@@ -53,6 +53,27 @@ impl Engine {
         external
     }
 
+    /// Returns the blobs that drafts name and that the session does not refer to, where that is not allowed.
+    pub(crate) fn strange_blobs<'d>(
+        &self,
+        session: &Session,
+        drafts: impl Iterator<Item = &'d Draft>,
+    ) -> Result<BTreeSet<BlobHash>, EngineError> {
+        if !self.is_confined {
+            return Ok(BTreeSet::new());
+        }
+        let mut strange: BTreeSet<BlobHash> = drafts.flat_map(|draft| draft.body.blobs()).collect();
+        for seq in session.log().seqs() {
+            if strange.is_empty() {
+                break;
+            }
+            for hash in blob::named(&session.line(seq)?) {
+                strange.remove(&hash);
+            }
+        }
+        Ok(strange)
+    }
+
     /// Makes blobs durable and keeps collection away from them until the hold is dropped: the lines that refer to them
     /// must be in the log by then.
     pub(crate) fn keep_blobs(&self, blobs: &[Blob]) -> Result<Option<Box<dyn BlobHold>>, EngineError> {
@@ -73,6 +94,15 @@ impl Engine {
         let Some(store) = self.store.blobs() else { return Ok(()) };
         blobs.iter().try_for_each(|blob| Ok(store.put(blob)?))
     }
+}
+
+/// Says whether drafts name one of these blobs.
+pub(crate) fn names_one_of(drafts: &[Draft], blobs: &BTreeSet<BlobHash>) -> bool {
+    drafts.iter().any(|draft| draft.body.blobs().iter().any(|hash| blobs.contains(hash)))
+}
+
+pub(crate) fn strange_blob() -> EngineError {
+    EngineError::Invalid("an entry names a blob that its session does not have; send what is in it instead".into())
 }
 
 impl Session {

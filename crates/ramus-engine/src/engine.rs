@@ -14,6 +14,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::events::Bus;
 use crate::foreign::ForeignHome;
 use crate::run::Summariser;
+use crate::session::Session;
 use crate::shares::Shares;
 use crate::workspace::Ledgers;
 
@@ -48,6 +49,9 @@ impl Durability {
     }
 }
 
+/// Whose a session is that says nothing about it.
+pub const DEFAULT_OWNER: &str = "default";
+
 /// Does the verbs.
 #[derive(Clone)]
 pub struct Engine {
@@ -55,6 +59,8 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     pub(crate) client: String,
     pub(crate) durability: Durability,
+    /// Whose new sessions are; none for the default owner.
+    pub(crate) owner: Option<String>,
     pub(crate) counter: Arc<dyn Counter>,
     pub(crate) history: Option<Arc<History>>,
     pub(crate) shelf: Shelf,
@@ -66,6 +72,8 @@ pub struct Engine {
     pub(crate) ledgers: Ledgers,
     pub(crate) approvals: Option<Approvals>,
     pub(crate) shares: Option<Shares>,
+    /// Whether entries may name only blobs that their session has.
+    pub(crate) is_confined: bool,
     pub(crate) summariser: Option<Summariser>,
     /// Where imports keep what they need.
     pub(crate) foreign: Option<ForeignHome>,
@@ -81,6 +89,7 @@ impl Engine {
             clock: Arc::new(SystemClock),
             client: client.into(),
             durability: Durability::Full,
+            owner: None,
             counter: Arc::new(Heuristic),
             history: None,
             shelf: Shelf::default(),
@@ -89,6 +98,7 @@ impl Engine {
             ledgers: Ledgers::default(),
             approvals: None,
             shares: None,
+            is_confined: false,
             summariser: None,
             foreign: None,
             bus: Bus::default(),
@@ -98,6 +108,18 @@ impl Engine {
     /// Makes an engine whose sessions live as long as it does.
     pub fn in_memory() -> Self {
         Self::new(Arc::new(MemoryStore::default()), "library")
+    }
+
+    /// Names another surface that drives it.
+    #[must_use]
+    pub fn with_client(mut self, client: &str) -> Self {
+        client.clone_into(&mut self.client);
+        self
+    }
+
+    /// Returns the surface through which something is done to a session.
+    pub(crate) fn client_of<'a>(&'a self, session: &'a Session) -> &'a str {
+        session.client.as_deref().unwrap_or(&self.client)
     }
 
     /// Replaces the clock.
@@ -112,6 +134,26 @@ impl Engine {
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
+    }
+
+    /// Chooses whose sessions are that nobody else is named for.
+    #[must_use]
+    pub fn with_owner(mut self, owner: &str) -> Self {
+        self.owner = Some(owner.to_owned()).filter(|owner| owner != DEFAULT_OWNER);
+        self
+    }
+
+    /// Refuses entries that name a blob which their session does not refer to, for callers who must not read everything
+    /// that is in the home. Whoever has the bytes sends them.
+    #[must_use]
+    pub fn confined(mut self) -> Self {
+        self.is_confined = true;
+        self
+    }
+
+    /// The same, for what no person says.
+    pub(crate) fn without_history(&self) -> Self {
+        Self { history: None, ..self.clone() }
     }
 
     /// Chooses how tokens are counted that no provider reported, when room is made for a model.

@@ -1,6 +1,7 @@
 //! What a verb can answer instead of doing its work.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ramus_catalogue::CatalogueError;
@@ -110,6 +111,14 @@ pub enum EngineError {
     /// What was asked for contradicts what is there.
     #[error("{0}")]
     Conflict(String),
+    /// The log is not as long as was expected.
+    #[error("the log has {found} entries, and {expected} were expected")]
+    Moved {
+        /// How many entries it has.
+        found: u64,
+        /// How many it should have.
+        expected: u64,
+    },
     /// It was done and cannot be taken back.
     #[error("{message}")]
     Final {
@@ -135,6 +144,17 @@ pub enum EngineError {
     /// A session has no such snapshot.
     #[error("the session has no snapshot {0:?}")]
     SnapshotNotFound(String),
+    /// A path leads out of a session's directory.
+    #[error("{} is not in the session's directory, {}", .path.display(), .directory.display())]
+    Outside {
+        /// What was named.
+        path: PathBuf,
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// A path is in nothing that is compared or put back.
+    #[error("neither side has a file at {}, or beneath it", .0.display())]
+    NoSuchFile(PathBuf),
     /// The snapshots say so.
     #[error(transparent)]
     Snapshot(Arc<SnapshotError>),
@@ -199,11 +219,14 @@ impl EngineError {
             Self::Invalid(text) => Self::Invalid(text.clone()),
             Self::InvalidLine { line, reason } => Self::InvalidLine { line: *line, reason: reason.clone() },
             Self::Conflict(text) => Self::Conflict(text.clone()),
+            Self::Moved { found, expected } => Self::Moved { found: *found, expected: *expected },
             Self::Final { message, hint } => Self::Final { message: message.clone(), hint: hint.clone() },
             Self::Corrupt(text) => Self::Corrupt(text.clone()),
             Self::Setting { message, hint } => Self::Setting { message: message.clone(), hint: hint.clone() },
             Self::Catalogue(error) => Self::Catalogue(Arc::clone(error)),
             Self::SnapshotNotFound(text) => Self::SnapshotNotFound(text.clone()),
+            Self::Outside { path, directory } => Self::Outside { path: path.clone(), directory: directory.clone() },
+            Self::NoSuchFile(path) => Self::NoSuchFile(path.clone()),
             Self::Snapshot(error) => Self::Snapshot(Arc::clone(error)),
             Self::Diverged(text) => Self::Diverged(text.clone()),
             Self::ShareNotFound(text) => Self::ShareNotFound(text.clone()),
@@ -222,10 +245,11 @@ impl EngineError {
             | Self::ApprovalNotFound(_)
             | Self::TodoNotFound(_)
             | Self::ShareNotFound(_)
-            | Self::SnapshotNotFound(_) => ErrorKind::NotFound,
+            | Self::SnapshotNotFound(_)
+            | Self::NoSuchFile(_) => ErrorKind::NotFound,
             Self::Bundle(error) => match &**error {
                 BundleError::Truncated { .. } | BundleError::Checksum => ErrorKind::Corrupt,
-                BundleError::Io(_) => ErrorKind::Io,
+                BundleError::Io(error) => of_io(error),
                 BundleError::NotABundle | BundleError::Newer { .. } | BundleError::Malformed { .. } => {
                     ErrorKind::Invalid
                 }
@@ -237,29 +261,29 @@ impl EngineError {
                     ErrorKind::Full
                 }
                 SnapshotError::Hash { .. } | SnapshotError::Damaged { .. } => ErrorKind::Corrupt,
-                SnapshotError::Io { .. } | SnapshotError::Compress { .. } => ErrorKind::Io,
+                SnapshotError::Io { cause, .. } => of_io(cause),
+                SnapshotError::Compress { .. } => ErrorKind::Io,
             },
             Self::Interchange(error) => match &**error {
-                ramus_interchange::Error::Io(_) => ErrorKind::Io,
+                ramus_interchange::Error::Io(error) => of_io(error),
                 _ => ErrorKind::Invalid,
             },
-            Self::Output(_) => ErrorKind::Io,
+            Self::Output(error) => of_io(error),
             Self::SessionAmbiguous { .. } => ErrorKind::Ambiguous,
             Self::Entry(ResolveError::Ambiguous { .. }) => ErrorKind::Ambiguous,
             Self::Entry(_) => ErrorKind::NotFound,
             Self::ContextFull { .. } => ErrorKind::ContextFull,
             Self::Segment(_) | Self::Invalid(_) | Self::InvalidLine { .. } => ErrorKind::Invalid,
-            Self::Conflict(_) | Self::Diverged(_) | Self::Final { .. } => ErrorKind::Conflict,
+            Self::Conflict(_) | Self::Moved { .. } | Self::Diverged(_) | Self::Final { .. } => ErrorKind::Conflict,
             Self::Corrupt(_) => ErrorKind::Corrupt,
-            Self::Setting { .. } => ErrorKind::Usage,
+            Self::Setting { .. } | Self::Outside { .. } => ErrorKind::Usage,
             Self::Catalogue(error) if error.is_busy() => ErrorKind::Busy,
             Self::Catalogue(error) => match &**error {
                 CatalogueError::Corrupt { .. } => ErrorKind::Corrupt,
                 CatalogueError::Unsafe { .. } => ErrorKind::Denied,
                 CatalogueError::Newer { .. } => ErrorKind::Invalid,
-                CatalogueError::Busy { .. } | CatalogueError::Failed { .. } | CatalogueError::Io { .. } => {
-                    ErrorKind::Io
-                }
+                CatalogueError::Busy { .. } | CatalogueError::Failed { .. } => ErrorKind::Io,
+                CatalogueError::Io { cause, .. } => of_io(cause),
             },
             Self::Store(error) => match error {
                 StoreError::NotFound { .. } => ErrorKind::NotFound,
@@ -288,9 +312,8 @@ impl EngineError {
             Self::NoRecentSession(_) => {
                 Some("`ramus new` starts one; `ramus list --all` shows those of other directories".into())
             }
-            Self::SessionAmbiguous { .. } | Self::Entry(ResolveError::Ambiguous { .. }) => {
-                Some("give more characters of the id".into())
-            }
+            Self::SessionAmbiguous { reference, candidates }
+            | Self::Entry(ResolveError::Ambiguous { reference, candidates }) => Some(told_apart(reference, candidates)),
             Self::Entry(ResolveError::NotFound(_)) => Some(
                 "an entry is named by id, unique prefix (4 or more), #seq or label; `ramus tree` shows them".into(),
             ),
@@ -301,6 +324,8 @@ impl EngineError {
                 Some("nothing was imported; fetch the file again".into())
             }
             Self::SnapshotNotFound(_) => Some("`ramus snapshots SESSION` shows them".into()),
+            Self::Outside { .. } => Some("paths are those of the session's directory, or begin where you are in it".into()),
+            Self::NoSuchFile(_) => Some("`ramus snapshots SESSION SNAPSHOT` lists the files of one".into()),
             Self::Setting { hint, .. } => hint.clone(),
             Self::Final { hint, .. } => Some(hint.clone()),
             Self::Store(StoreError::Latched { .. }) => {
@@ -322,7 +347,59 @@ impl EngineError {
                 Some("nothing was written; raise the limit on the size of files (`ulimit -f`) and try again".into())
             }
             Self::Store(StoreError::Full { .. }) => Some("nothing was written; free some space and try again".into()),
+            _ if self.kind() == ErrorKind::Full && self.is_of_system() => {
+                Some("free some space, or raise the limit that was met, and try again".into())
+            }
             _ => None,
         }
+    }
+
+    /// Says whether it is the system that has no space, and no limit of ours.
+    fn is_of_system(&self) -> bool {
+        match self {
+            Self::Snapshot(error) => matches!(**error, SnapshotError::Io { .. }),
+            Self::Catalogue(_) | Self::Bundle(_) | Self::Interchange(_) | Self::Output(_) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The kind of what the system said.
+fn of_io(error: &io::Error) -> ErrorKind {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => ErrorKind::Full,
+        _ => ErrorKind::Io,
+    }
+}
+
+/// How to say which of several things is meant: they begin the same, or have one label.
+fn told_apart(reference: &str, candidates: &[String]) -> String {
+    if candidates.iter().all(|id| id.starts_with(reference)) {
+        return "give more characters of the id".to_owned();
+    }
+    format!("several have this label; name one by its id: {}", candidates.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_as_such_whoever_meets_it() {
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        let snapshot = SnapshotError::Io { action: "write to", path: "x".into(), cause: full() };
+        let catalogue = CatalogueError::Io { action: "write to", path: "x".into(), cause: full() };
+        let all = [
+            EngineError::from(snapshot),
+            EngineError::from(catalogue),
+            EngineError::from(BundleError::Io(full())),
+            EngineError::from(ramus_interchange::Error::Io(full())),
+            EngineError::Output(Arc::new(full())),
+        ];
+        assert!(all.iter().all(|error| error.kind() == ErrorKind::Full && error.hint().is_some()));
+        let limit = EngineError::from(SnapshotError::StoreFull { bytes: 1 });
+        assert_eq!((limit.kind(), limit.hint()), (ErrorKind::Full, None));
+        let other = EngineError::Output(Arc::new(io::Error::from(io::ErrorKind::BrokenPipe)));
+        assert_eq!(other.kind(), ErrorKind::Io);
     }
 }

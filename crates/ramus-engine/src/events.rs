@@ -13,7 +13,7 @@ mod stream;
 
 use ramus_agent::Event;
 use ramus_model::{Seq, SessionId};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::error::EngineError;
 use crate::session::Session;
@@ -38,10 +38,15 @@ pub enum What {
     Created(Value),
     /// Something that holds for the whole session changed; this is what it is now.
     Updated(Value),
-    /// A session was deleted.
-    Deleted,
-    /// The log was replaced by one that holds so many entries: positions behind that mean nothing any more.
-    Reset(u32),
+    /// A session was deleted; this is what is known of what it was.
+    Deleted(Value),
+    /// The log was replaced by another one: positions that were told mean nothing any more.
+    Reset {
+        /// How many entries it holds now; what they tell is not told.
+        entries: u32,
+        /// What tells its positions from those before.
+        epoch: Option<String>,
+    },
     /// A turn went wrong.
     Error(String),
     /// So many events that are not durable were missed.
@@ -59,13 +64,19 @@ impl Session {
 }
 
 impl Told {
+    /// Tells that a session was deleted of which only the id is known.
+    pub fn deleted(session: SessionId) -> Self {
+        let info = json!({"id": session.as_str()});
+        Self { session, seq: None, what: What::Deleted(info) }
+    }
+
     /// Returns the name that every surface uses.
     pub fn name(&self) -> &'static str {
         match &self.what {
             What::Created(_) => "session.created",
             What::Updated(_) => "session.updated",
-            What::Deleted => "session.deleted",
-            What::Reset(_) => "reset",
+            What::Deleted(_) => "session.deleted",
+            What::Reset { .. } => "reset",
             What::Error(_) => "session.error",
             What::Lagged(_) => "lagged",
             What::Event(event) => event.name(),
@@ -77,9 +88,10 @@ impl Told {
         let mut object = Map::from_iter([("type".to_owned(), Value::from(self.name()))]);
         object.insert("session".to_owned(), self.session.as_str().into());
         match &self.what {
-            What::Created(info) | What::Updated(info) => drop(object.insert("info".to_owned(), info.clone())),
-            What::Deleted => {}
-            What::Reset(entries) => drop(object.insert("seq".to_owned(), (*entries).into())),
+            What::Created(info) | What::Updated(info) | What::Deleted(info) => {
+                drop(object.insert("info".to_owned(), info.clone()));
+            }
+            What::Reset { entries, .. } => drop(object.insert("seq".to_owned(), (*entries).into())),
             What::Error(error) => drop(object.insert("error".to_owned(), error.as_str().into())),
             What::Lagged(missed) => drop(object.insert("missed".to_owned(), (*missed).into())),
             What::Event(event) => {

@@ -1,26 +1,34 @@
 //! Sessions of other agents, from their files into the home.
 //!
 //! `find` looks where agents keep sessions, `source` opens the files of one for its codec, `take` and `grow` turn what the codec
-//! gives into a new session or into more of one that is here, and `run` does that for many. Nothing of another agent's is
+//! gives into a new session or into more of one that is here, and `run` does that for many: a `crew` reads, and what is new
+//! appears a `batch` at a time. Nothing of another agent's is
 //! written, locked or touched: `ground` is the only way in.
 
+mod batch;
+mod crew;
 mod database;
 mod find;
 mod ground;
 mod grow;
+mod handed;
 mod header;
 mod lineage;
 mod memory;
 mod message;
 mod name;
+mod opening;
 mod passes;
 mod presence;
 mod print;
+mod rank;
 mod read;
+mod recognise;
 mod run;
 mod source;
 mod store;
 mod take;
+mod title;
 mod version;
 mod walk;
 
@@ -33,17 +41,25 @@ use ramus_model::{Origin, SessionId};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use source::Located;
+pub(crate) use title::comes_from;
 
 /// Where a home keeps what imports need.
 #[derive(Clone, Debug)]
 pub(crate) struct ForeignHome {
     /// What is remembered of earlier imports.
     memory: PathBuf,
+    /// Which sessions were handed to other agents.
+    handed: PathBuf,
     /// Where copies of databases go.
     scratch: PathBuf,
 }
 
 impl ForeignHome {
+    /// Remembers that a session was handed to another agent, so that it is known when it comes back.
+    pub(crate) fn note_handed(&self, id: &SessionId, file: &Path, origin: &Origin) -> std::io::Result<()> {
+        handed::note(&self.handed, id, file, origin)
+    }
+
     /// Returns where files are put for a while.
     pub(crate) fn scratch(&self) -> &Path {
         &self.scratch
@@ -59,12 +75,14 @@ pub struct ForeignStore {
     pub directory: PathBuf,
     /// What could not be looked at.
     pub failed: Vec<ForeignFailure>,
+    /// Files that are called like sessions and are none.
+    pub skipped: Vec<ForeignSkip>,
     sources: Vec<Located>,
 }
 
 impl ForeignStore {
     fn of(format: Option<Format>, directory: &Path) -> Self {
-        Self { format, directory: directory.to_owned(), failed: Vec::new(), sources: Vec::new() }
+        Self { format, directory: directory.to_owned(), failed: Vec::new(), skipped: Vec::new(), sources: Vec::new() }
     }
 
     /// Returns how many files hold sessions.
@@ -117,6 +135,8 @@ pub struct ForeignImported {
     pub linked: Vec<ForeignLink>,
     /// How many sessions were here already.
     pub unchanged: usize,
+    /// Those sessions, and files that are none.
+    pub skipped: Vec<ForeignSkip>,
     /// What could not be imported.
     pub failed: Vec<ForeignFailure>,
 }
@@ -151,6 +171,28 @@ pub struct ForeignLink {
     pub origin: Origin,
 }
 
+/// What was left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignSkip {
+    /// The session, when it is one.
+    pub id: Option<SessionId>,
+    /// The agent, where that is known.
+    pub agent: Option<&'static str>,
+    /// The file.
+    pub file: PathBuf,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// Why a session is left alone.
+const HERE: &str = "it is here already and did not change";
+/// Why a session is left alone whose agent has moved it.
+const MOVED: &str = "it is here already, from where its agent keeps it now";
+/// Why it cannot be said what would become of a session.
+const SHARED: &str = "another file holds the same session; whether this one adds to it shows when they are imported";
+/// Why a file is left alone.
+const UNKNOWN: &str = "it is no session of an agent that ramus knows";
+
 /// A file that could not be imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignFailure {
@@ -166,8 +208,8 @@ impl Engine {
     /// Keeps what imports need in a home.
     #[must_use]
     pub fn with_foreign(mut self, home: &Path) -> Self {
-        let (memory, scratch) = (home.join("imports.json"), home.join("scratch"));
-        self.foreign = Some(ForeignHome { memory, scratch });
+        let (memory, handed, scratch) = (home.join("imports.json"), home.join("handed.jsonl"), home.join("scratch"));
+        self.foreign = Some(ForeignHome { memory, handed, scratch });
         self
     }
 
@@ -176,9 +218,9 @@ impl Engine {
         roots.iter().filter_map(find::in_root).collect()
     }
 
-    /// Looks for sessions in a file or directory.
-    pub fn find_foreign_at(&self, path: &Path) -> Result<ForeignStore, EngineError> {
-        find::at_path(path).map_err(|error| EngineError::Invalid(format!("{}: {error}", path.display())))
+    /// Looks for sessions in a file or directory. `given` says whose they are; otherwise what is in them does.
+    pub fn find_foreign_at(&self, path: &Path, given: Option<Format>) -> Result<ForeignStore, EngineError> {
+        find::at_path(path, given).map_err(|error| EngineError::Invalid(format!("{}: {error}", path.display())))
     }
 
     /// Takes in the sessions that were found: those that are new, and what is new of those that are here. What cannot be read is
@@ -193,6 +235,7 @@ impl Engine {
         let mut done = run::Import::new(self, &sources, options)?.run(tell)?;
         let failed = stores.iter().flat_map(|store| store.failed.iter().cloned());
         done.failed.splice(..0, failed);
+        done.skipped.extend(stores.iter().flat_map(|store| store.skipped.iter().cloned()));
         Ok(done)
     }
 }

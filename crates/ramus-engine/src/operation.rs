@@ -26,10 +26,16 @@ impl Doing {
         Self { mark, id: None, has_begun: false }
     }
 
+    /// Says through which surface, when that is another one than the engine's.
+    pub(crate) fn to(mut self, session: &Session) -> Self {
+        self.mark.client = session.client.clone().unwrap_or(self.mark.client);
+        self
+    }
+
     /// An operation that may write several.
     pub(crate) fn several(name: &str, engine: &Engine, session: &Session) -> Self {
         let id = new_entry_id(|id| session.log().seq_of(id).is_some());
-        Self::called(name, engine, id.as_str())
+        Self::called(name, engine, id.as_str()).to(session)
     }
 
     /// An operation that may write several and has a name already.
@@ -76,6 +82,7 @@ impl Engine {
         doing: &mut Doing,
         drafts: Vec<Draft>,
     ) -> Result<Appended, EngineError> {
+        *doing = doing.clone().to(session);
         let mark = |draft: Draft| Draft { body: doing.mark(draft.body), ..draft };
         let drafts: Vec<Draft> = drafts.into_iter().map(mark).collect();
         self.append(session, &drafts, &Cursor::Leaf)

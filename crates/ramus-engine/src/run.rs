@@ -12,6 +12,7 @@ mod child;
 mod files;
 mod inbox;
 mod note;
+mod past;
 mod recover;
 mod spill;
 mod store;
@@ -19,6 +20,7 @@ mod summarise;
 mod system;
 mod tell;
 mod title;
+mod watch;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -32,6 +34,7 @@ use ramus_model::request::{Request, Thinking};
 use ramus_model::usage::{ModelName, Prices, Tokens};
 use ramus_provider::{Facts, Resolved};
 use ramus_tools::Tool;
+use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::engine::Engine;
@@ -47,7 +50,9 @@ pub use child::{Delegate, Task};
 pub use files::TurnFiles;
 use inbox::Message;
 pub use inbox::{GoesOn, Inbox, Letters, NotTaken, WhenBusy, inbox, watching};
-pub(crate) use store::result_message;
+pub use past::PastTurn;
+pub(crate) use recover::answered;
+pub(crate) use store::{DURATION, result_message};
 pub use summarise::Summariser;
 pub use system::system_prompt;
 pub use title::TITLE_INSTRUCTIONS;
@@ -55,6 +60,9 @@ pub use title::TITLE_INSTRUCTIONS;
 /// What a turn is run with.
 #[derive(Clone)]
 pub struct Run {
+    /// What the turn is called; none for a name of its own. A turn that is named can be found by its name: see
+    /// [`Session::turn_called`].
+    pub name: Option<String>,
     /// What a person says; none to let the model answer what the path ends with.
     pub prompt: Option<String>,
     /// Pictures that belong to the prompt.
@@ -93,6 +101,7 @@ impl Run {
     /// A turn with this model, and nothing else: no prompt, no tools, nobody to ask.
     pub fn new(model: Resolved) -> Self {
         Self {
+            name: None,
             prompt: None,
             pictures: Vec::new(),
             attachments: Vec::new(),
@@ -210,7 +219,8 @@ impl Engine {
         if let Err(error) = self.end_travel(session) {
             session.notices.push(format!("a restore that was interrupted could not be ended: {error}"));
         }
-        let name = crate::verb::create::new_entry_id(|id| session.log().seq_of(id).is_some()).to_string();
+        let unnamed = || crate::verb::create::new_entry_id(|id| session.log().seq_of(id).is_some()).to_string();
+        let name = run.name.take().unwrap_or_else(unnamed);
         let (prompt, limits) = (run.prompt.take(), run.limits);
         run.asker = tell::asker(run.asker, inbox.clone());
         let mut running = Running {
@@ -218,7 +228,7 @@ impl Engine {
             session,
             run,
             name: name.clone(),
-            doing: Doing::called("run", self, &name),
+            doing: Doing::called(Running::OPERATION, self, &name),
             runtime: runtime.clone(),
             inbox,
             watcher,
@@ -264,6 +274,9 @@ enum Next {
 }
 
 impl Running<'_> {
+    /// What its entries say that they were written by.
+    const OPERATION: &'static str = "run";
+
     /// Does what the turn wants done, until it waits for something or is over.
     fn perform_all(&mut self, turn: &mut Turn, effects: &mut VecDeque<Effect>) -> Result<Option<End>, EngineError> {
         while let Some(effect) = effects.pop_front() {
@@ -357,9 +370,13 @@ impl Running<'_> {
         let entry = self.last.clone();
         let (files, members) = self.sum_up_files()?;
         let result = TurnResult { entry, end, usage, cost_micros: self.cost, unheard, artifacts, files };
+        let diff = told_diff(&members);
         let seq = self.store_end(&result, members)?;
         self.engine.flush(self.session)?;
         self.end_journal();
+        if !diff.is_empty() {
+            self.tell(Event::SessionDiff { diff, seq });
+        }
         self.tell_end(&result, seq);
         Ok(result)
     }
@@ -378,6 +395,12 @@ impl Drop for Running<'_> {
             self.stop(at);
         }
     }
+}
+
+/// The files that the entry of a turn tells of.
+fn told_diff(members: &[(&'static str, Value)]) -> Vec<Value> {
+    let diff = members.iter().find(|(name, _)| *name == "diff").and_then(|(_, diff)| diff.as_array());
+    diff.cloned().unwrap_or_default()
 }
 
 /// Tools by their name.

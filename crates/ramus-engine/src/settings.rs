@@ -179,6 +179,9 @@ impl Settings {
         let wrong = |message: String| Err(EngineError::Setting { message, hint: None });
         match key {
             "layout" if !matches!(value, "pi" | "omp") => wrong(format!("layout is \"pi\" or \"omp\", not {value:?}")),
+            "largest_upload" if crate::verb::retain::bytes(value).is_none() => {
+                wrong(format!("largest_upload is a size such as 500MB or 4GB, not {value:?}"))
+            }
             "retention_bytes" if !value.is_empty() => crate::verb::retain::size(key, value).map(drop),
             "retention_drafts" | "retention_archived" | "retention_sessions" | "retention_quarantine"
                 if !value.is_empty() =>
@@ -220,6 +223,11 @@ impl Settings {
     /// Returns how deep children may be.
     pub fn child_depth(&self) -> usize {
         self.value("child_depth").and_then(|(value, _)| value.parse().ok()).unwrap_or(1)
+    }
+
+    /// Returns how large a bundle may be that comes in over HTTP.
+    pub fn largest_upload(&self) -> u64 {
+        self.value("largest_upload").and_then(|(value, _)| crate::verb::retain::bytes(value)).unwrap_or(4_000_000_000)
     }
 
     /// Returns how long a model may say nothing.

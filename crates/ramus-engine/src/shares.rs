@@ -98,7 +98,7 @@ impl Shares {
         added
     }
 
-    /// Takes shares back; returns those that were open. Their pages go.
+    /// Takes shares back; returns those that were open. Their pages go, and those of others that are meant and were over.
     pub(crate) fn revoke(
         &self,
         which: impl Fn(&Share) -> bool,
@@ -108,26 +108,35 @@ impl Shares {
         if !self.directory.exists() {
             return Ok(Vec::new());
         }
-        let mut ended = Vec::new();
+        let (mut ended, mut meant) = (Vec::new(), Vec::new());
         self.kept.change(|list: &mut Vec<Share>| {
-            for share in list.iter_mut().filter(|share| share.revoked.is_none() && which(share)) {
+            for share in list.iter_mut().filter(|share| which(share)) {
                 if share.is_open(now) {
+                    share.revoked = Some(time.to_owned());
                     ended.push(share.clone());
                 }
-                share.revoked = Some(time.to_owned());
+                meant.push(share.id.clone());
             }
             !ended.is_empty()
         })?;
-        for share in &ended {
-            let path = self.page_path(&share.id);
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(StoreError::Io { action: "remove", path, source: error }.into());
-                }
-                _ => {}
-            }
-        }
+        meant.iter().try_for_each(|id| self.remove_page(id))?;
         Ok(ended)
+    }
+
+    /// Removes the pages of shares that are over.
+    pub(crate) fn sweep(&self, now: i64) -> Result<(), EngineError> {
+        let all = self.all()?;
+        all.iter().filter(|share| !share.is_open(now)).try_for_each(|share| self.remove_page(&share.id))
+    }
+
+    fn remove_page(&self, id: &str) -> Result<(), EngineError> {
+        let path = self.page_path(id);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::Io { action: "remove", path, source: error }.into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the page of a share.

@@ -9,6 +9,8 @@ mod ledger;
 mod named;
 mod note;
 mod owned;
+mod path;
+mod pulse;
 mod timeline;
 mod vaults;
 
@@ -16,7 +18,8 @@ pub(crate) use account::Account;
 pub(crate) use ledger::{Ledger, Ledgers, Newest, Step};
 pub(crate) use named::Named;
 pub use note::{Cause, Summary};
-pub(crate) use note::{FILES, Name, Note, SNAPSHOT, TURN, short, theirs_to_json};
+pub(crate) use note::{FILES, Name, Note, SNAPSHOT, TURN, paths_to_json, short};
 pub(crate) use owned::{io, make};
+pub(crate) use pulse::{BEAT, Pulse, is_later};
 pub(crate) use timeline::{Blame, Timeline, Touched};
 pub(crate) use vaults::{Kept, ids, look_outside, note_outsider};

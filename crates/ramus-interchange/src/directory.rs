@@ -1,5 +1,6 @@
 //! A session as a directory: `meta.json`, a file for each message below `message/`, snapshots below `snapshot/`, `todo.json`.
 
+mod message;
 mod read;
 mod write;
 

@@ -257,6 +257,11 @@ impl<'s> Emitter<'s> {
         let loss = self.report.lose(line, why);
         self.sink.loss(&loss)
     }
+
+    /// Says what is missing in a record that was put together.
+    pub(crate) fn miss(&mut self, line: u64, gaps: &[&'static str]) -> Result<(), Error> {
+        gaps.iter().try_for_each(|why| self.lose(Some(line), *why))
+    }
 }
 
 /// A name for something whose own name cannot be used.

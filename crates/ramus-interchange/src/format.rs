@@ -3,7 +3,8 @@
 use ramus_model::json::{Object, Raw, Shape};
 
 use crate::codec::Codec;
-use crate::lines::ZSTD;
+use crate::expand::is_compressed;
+use crate::front::by_front;
 use crate::sqlite::MAGIC;
 
 /// A format that sessions come in.
@@ -104,7 +105,7 @@ const LOOKED_AT: usize = 64;
 
 /// Says which format a file is in, from its first bytes (64 KiB are plenty) and, where those do not tell, its name.
 pub fn detect(name: &str, front: &[u8]) -> Option<Format> {
-    if front.starts_with(&ZSTD) {
+    if is_compressed(front) {
         return name.starts_with("rollout-").then_some(Format::Codex);
     }
     if front.get(4..8) == Some(&crate::opal::COOKIE) {
@@ -113,7 +114,7 @@ pub fn detect(name: &str, front: &[u8]) -> Option<Format> {
     if front.starts_with(MAGIC) {
         return by_schema(name, front);
     }
-    if name == "meta.json" {
+    if name == "meta.json" && is_meta(front) {
         return Some(Format::Directory);
     }
     let front = front.strip_prefix(b"\xef\xbb\xbf").unwrap_or(front);
@@ -122,6 +123,12 @@ pub fn detect(name: &str, front: &[u8]) -> Option<Format> {
         .filter_map(|line| Raw::parse(line)?.object())
         .find_map(|record| by_record(&record))
         .or_else(|| by_front(front))
+}
+
+/// Says whether a `meta.json` tells of a session: many programs have a file of this name.
+fn is_meta(front: &[u8]) -> bool {
+    let has = |name: &str| memchr::memmem::find(front, name.as_bytes()).is_some();
+    has("\"id\"") && (has("\"projectID\"") || has("\"directory\"")) && has("\"created\"")
 }
 
 /// What one line says about the file it is in.
@@ -136,6 +143,11 @@ fn by_record(record: &Object<'_>) -> Option<Format> {
     if is_text("type") && record.field("payload").is_some_and(|payload| payload.shape() == Shape::Object) {
         return Some(Format::Codex);
     }
+    // The first versions of Codex wrote items bare, behind a line that says who they are.
+    let is_first = is_text("id") && is_text("timestamp") && record.field("instructions").is_some();
+    if is_first || record.text("record_type").as_deref() == Some("state") {
+        return Some(Format::Codex);
+    }
     let is_message = matches!(&*kind, "user" | "assistant" | "system" | "attachment");
     if is_message && is_text("uuid") || is_text("sessionId") && is_text("type") || &*kind == "file-history-snapshot" {
         return Some(Format::Claude);
@@ -143,7 +155,8 @@ fn by_record(record: &Object<'_>) -> Option<Format> {
     if is_text("sessionId") && (is_text("projectHash") || is_text("startTime")) || record.field("$set").is_some() {
         return Some(Format::Gemini);
     }
-    None
+    let is_about = is_text("working_dir") && is_text("description") && record.field("message_count").is_some();
+    is_about.then_some(Format::Goose)
 }
 
 /// What the schema of a database says, which is in its first pages.
@@ -157,30 +170,36 @@ fn by_schema(name: &str, front: &[u8]) -> Option<Format> {
     }
 }
 
-/// What the beginning of a document says that is not one line, or not there as a whole.
-fn by_front(front: &[u8]) -> Option<Format> {
-    let has = |name: &str| memchr::memmem::find(front, name.as_bytes()).is_some();
-    let is_object = front.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    match is_object {
-        true if has("\"sessionId\"") && has("\"projectHash\"") => Some(Format::Gemini),
-        true if has("\"conversation\"") && (has("\"working_dir\"") || has("\"agentVisible\"")) => Some(Format::Goose),
-        true if has("\"working_dir\"") && has("\"session_type\"") => Some(Format::Goose),
-        true if (has("\"info\"") || has("\"messages\"")) && has("\"ses_") => Some(Format::Opencode),
-        true if has("\"last_user_message_index\"") || has("\"provider\"") && has("\"messages\"") && has("\"role\"") => {
-            Some(Format::Shepherd)
-        }
-        true if has("\"messages\"") && has("\"branches\"") => Some(Format::Okcvm),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn long_documents_are_known_by_their_beginning() {
+        let cases = [
+            (
+                r#"{"id":"c","title":"t","createdAt":"x","updatedAt":"y","messages":[{"id":"m","role":"user","content":"aaa"#,
+                Some(Format::Okcvm),
+            ),
+            (
+                r#"{"id":"c","title":"t","branches":{},"messages":[{"id":"m","role":"user","content":"aaa"#,
+                Some(Format::Okcvm),
+            ),
+            (r#"{"version":1,"messages":[{"role":"user","content":"aaa"#, Some(Format::Shepherd)),
+            (r#"{"messages":[{"role":"user","content":"a","tokens":1},{"role":"#, Some(Format::Shepherd)),
+            (r#"{"messages":[{"role":"user","content":"aaa"#, Some(Format::Shepherd)),
+            (r#"{"model":"m","messages":[{"role":"user","content":"aaa"#, None),
+            (r#"{"title":"t","text":"aaa"#, None),
+        ];
+        for (front, format) in cases {
+            assert_eq!(detect("x.json", front.as_bytes()), format, "{front}");
+        }
+    }
+
+    #[test]
     fn files_are_known_by_their_content() {
-        let cases: [(&str, &str, Option<Format>); 9] = [
+        let cases: [(&str, &str, Option<Format>); 10] = [
+            ("x", r#"{"working_dir":"/w","description":"d","message_count":2}"#, Some(Format::Goose)),
             ("x", r#"{"type":"queue-operation","operation":"enqueue","sessionId":"s"}"#, Some(Format::Claude)),
             ("x", r#"{"type":"summary","summary":"t","leafUuid":"u"}{"#, None),
             ("x", r#"{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}"#, Some(Format::Codex)),

@@ -14,15 +14,6 @@ use crate::sink::{Entry, Sink, Start};
 use crate::source::MemorySource;
 use crate::target::MemoryTarget;
 
-/// Checks one source of any format that can be read from memory; the first byte says which.
-pub fn source(bytes: &[u8]) {
-    let formats: Vec<_> = Format::ALL.iter().copied().filter(|format| format.is_read()).collect();
-    let Some((first, rest)) = bytes.split_first() else { return };
-    if let Some(format) = formats.get(usize::from(*first) % formats.len()) {
-        read(*format, rest);
-    }
-}
-
 /// Checks one source: every record is accounted for, every entry can be appended and hangs from one before it, reading twice
 /// gives the same, and what was read can be written.
 pub fn read(format: Format, bytes: &[u8]) {

@@ -76,6 +76,7 @@ impl Start {
         let forked_from = known.or_else(opaque);
         Self {
             id: header.id.to_string(),
+            former_id: None,
             cwd: header.cwd.clone(),
             created: header.timestamp.clone(),
             title: header.title.clone(),

@@ -5,6 +5,8 @@
 pub struct Limits {
     /// The longest line, or document, that is held in memory. Longer lines are passed over and reported.
     pub line: usize,
+    /// How many objects and arrays a line or a document may hold. What is made of each takes many times its own bytes.
+    pub values: usize,
     /// How many records one source may have.
     pub records: u64,
     /// How many bytes one source may expand to.
@@ -17,7 +19,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { line: 64 << 20, records: 20_000_000, expanded: 64 << 30, ratio: 500, bases: 64 }
+        Self { line: 48 << 20, values: 200_000, records: 20_000_000, expanded: 64 << 30, ratio: 500, bases: 64 }
     }
 }
 

@@ -3,19 +3,18 @@
 use std::io::{self, Read};
 
 use crate::error::Error;
-use crate::limits::{Limits, RATIO_FROM};
+use crate::limits::Limits;
 
 const CHUNK: usize = 1 << 18;
-
-/// The four bytes that a zstd frame starts with.
-pub(crate) const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// A line without its newline.
 pub(crate) struct Line<'a> {
     /// Its number, from 1. Blank lines count.
     pub(crate) number: u64,
-    /// Its bytes; none when it was too long to hold.
+    /// Its bytes; none when it was too long to hold, or has too much in it.
     pub(crate) bytes: Option<&'a [u8]>,
+    /// Whether it has too much in it.
+    pub(crate) is_crowded: bool,
 }
 
 /// Cuts what a reader gives into lines.
@@ -43,9 +42,12 @@ impl<R: Read> Lines<R> {
             if self.number > self.limits.records {
                 return Err(Error::Limit(format!("the source has more than {} lines", self.limits.records)));
             }
-            let End::At(start, end) = end else { return Ok(Some(Line { number: self.number, bytes: None })) };
+            let number = self.number;
+            let End::At(start, end) = end else { return Ok(Some(Line { number, bytes: None, is_crowded: false })) };
             if !self.slice(start, end).iter().all(u8::is_ascii_whitespace) {
-                return Ok(Some(Line { number: self.number, bytes: Some(trimmed(self.slice(start, end))) }));
+                let bytes = trimmed(self.slice(start, end));
+                let is_crowded = is_crowded(bytes, self.limits);
+                return Ok(Some(Line { number, bytes: Some(bytes).filter(|_| !is_crowded), is_crowded }));
             }
         }
     }
@@ -131,13 +133,49 @@ pub(crate) fn document(reader: impl Read, limits: Limits) -> Result<Vec<u8>, Err
     if bytes.len() > limits.line {
         return Err(Error::Limit(format!("the document is larger than {} MiB", limits.line >> 20)));
     }
-    Ok(compact(&bytes))
+    let (compact, values) = compact(&bytes);
+    if values > limits.values {
+        return Err(Error::Limit(format!("the document has more than {} objects and arrays", limits.values)));
+    }
+    Ok(compact)
 }
 
-/// A document without the whitespace between its tokens: most are printed for people, and entries are not.
-fn compact(bytes: &[u8]) -> Vec<u8> {
+/// Says whether a line holds more objects and arrays than it may.
+fn is_crowded(line: &[u8], limits: Limits) -> bool {
+    // Short ones cannot.
+    line.len() / 2 > limits.values && count_values(line) > limits.values
+}
+
+/// Counts objects and arrays.
+fn count_values(mut rest: &[u8]) -> usize {
+    let mut values = 0;
+    while let Some(quote) = memchr::memchr(b'"', rest) {
+        let (plain, text) = rest.split_at(quote);
+        values += memchr::memchr2_iter(b'{', b'[', plain).count();
+        rest = behind_text(text);
+    }
+    values + memchr::memchr2_iter(b'{', b'[', rest).count()
+}
+
+/// What stands behind the text that this begins with.
+fn behind_text(text: &[u8]) -> &[u8] {
+    let mut at = 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
+        let stop = at + found;
+        if text.get(stop) == Some(&b'"') {
+            return text.get(stop + 1..).unwrap_or_default();
+        }
+        // What is escaped ends no text.
+        at = stop + 2;
+    }
+    &[]
+}
+
+/// A document without the whitespace between its tokens, as most are printed for people, and entries are not; and how many
+/// objects and arrays it has.
+fn compact(bytes: &[u8]) -> (Vec<u8>, usize) {
     let mut out = Vec::with_capacity(bytes.len());
-    let (mut in_text, mut escaped) = (false, false);
+    let (mut in_text, mut escaped, mut values) = (false, false, 0);
     for byte in bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) {
         if in_text || !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
             out.push(*byte);
@@ -146,65 +184,11 @@ fn compact(bytes: &[u8]) -> Vec<u8> {
             _ if escaped => escaped = false,
             b'\\' if in_text => escaped = true,
             b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => values += 1,
             _ => {}
         }
     }
-    out
-}
-
-/// Reads a file that may be compressed with zstd, within the limits on expansion.
-pub(crate) fn expanded<'r>(mut reader: Box<dyn Read + 'r>, limits: Limits) -> Result<Box<dyn Read + 'r>, Error> {
-    let mut front = [0; 4];
-    let mut filled = 0;
-    while let Some(rest) = front.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match reader.read(rest)? {
-            0 => break,
-            read => filled += read,
-        }
-    }
-    let whole = io::Cursor::new(front.get(..filled).unwrap_or_default().to_vec()).chain(reader);
-    if filled < front.len() || front != ZSTD {
-        return Ok(Box::new(whole));
-    }
-    let counted = Counted { reader: whole, read: std::rc::Rc::default() };
-    let read = counted.read.clone();
-    let decoder = ruzstd::decoding::StreamingDecoder::new(counted).map_err(io::Error::other)?;
-    Ok(Box::new(Expanding { decoder, read, given: 0, limits }))
-}
-
-/// Counts what is read.
-struct Counted<R> {
-    reader: R,
-    read: std::rc::Rc<std::cell::Cell<u64>>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(buffer)?;
-        self.read.set(self.read.get() + read as u64);
-        Ok(read)
-    }
-}
-
-/// Ends with an error when much comes out of little.
-struct Expanding<D> {
-    decoder: D,
-    read: std::rc::Rc<std::cell::Cell<u64>>,
-    given: u64,
-    limits: Limits,
-}
-
-impl<D: Read> Read for Expanding<D> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let given = self.decoder.read(buffer)?;
-        self.given += given as u64;
-        let is_bomb = self.given > RATIO_FROM && self.given / self.read.get().max(1) > self.limits.ratio;
-        if is_bomb || self.given > self.limits.expanded {
-            let why = format!("the compressed file expands to more than {} MiB", (self.given - given as u64) >> 20);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-        }
-        Ok(given)
-    }
+    (out, values)
 }
 
 #[cfg(test)]
@@ -226,6 +210,17 @@ mod tests {
         let text = |line: &(u64, Option<Vec<u8>>)| (line.0, String::from_utf8(line.1.clone().unwrap()).unwrap());
         let seen: Vec<_> = lines.iter().map(text).collect();
         assert_eq!(seen, [(1, "one".into()), (4, "two".into()), (5, "three".into())]);
+    }
+
+    #[test]
+    fn objects_and_arrays_are_counted_wherever_texts_end() {
+        let text = br#"{"a":["{","\\","[\"{",{}],"b":"\\\"[","c":[1,[]]}"#;
+        assert_eq!(count_values(text), 5);
+        assert_eq!(compact(text).1, 5);
+        assert_eq!(count_values(br#"[{"never ends [{"#), 2);
+        let limits = Limits { values: 4, ..Limits::default() };
+        assert!(is_crowded(text, limits) && document(&text[..], limits).is_err());
+        assert!(!is_crowded(text, Limits::default()) && document(&text[..], Limits::default()).is_ok());
     }
 
     #[test]

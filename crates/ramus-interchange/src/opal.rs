@@ -3,6 +3,7 @@
 //! Terms are kept as their bytes. A written table has no hash: Erlang says that it was not closed, makes the hash, and finds
 //! every record.
 
+mod decode;
 mod dets;
 mod read;
 mod term;

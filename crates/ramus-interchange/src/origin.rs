@@ -4,6 +4,7 @@
 //! with a reference in place of each value that stands in the entry itself), as a whole *record*, or, when it is no JSON
 //! that our log can hold, as its *bytes*. Filling a template with the values of its entry gives the record byte for byte.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use base64::Engine as _;
@@ -163,6 +164,23 @@ pub(crate) fn restore_files(entry: Raw<'_>, agent: &str) -> Option<Vec<(Option<S
     Some(names.collect::<Vec<_>>().into_iter().zip(restore(entry, agent)?).collect())
 }
 
+/// The files that an entry keeps of one agent.
+pub(crate) fn files(entry: Raw<'_>, agent: &str) -> Vec<String> {
+    let origin = entry.field(MEMBER).and_then(Raw::object);
+    let records = origin.filter(|origin| origin.text("agent").as_deref() == Some(agent));
+    let records = records.and_then(|origin| origin.field("records")).into_iter().flat_map(Raw::items);
+    records.filter_map(|kept| Some(kept.field("file")?.text()?.into_owned())).collect()
+}
+
+/// A record as it was read: text that is no UTF-8 as what it resembles. None when that is no JSON object either.
+pub(crate) fn readable(record: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let text = match String::from_utf8_lossy(record) {
+        Cow::Borrowed(_) => Cow::Borrowed(record),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    };
+    Raw::parse(&text).is_some_and(|raw| raw.shape() == Shape::Object).then_some(text)
+}
+
 fn restored(kept: Raw<'_>, entry: Raw<'_>) -> Option<Vec<u8>> {
     let kept = kept.object()?;
     let (form, value) = Form::ALL.into_iter().find_map(|form| Some((form, kept.field(form.name())?)))?;
@@ -240,6 +258,24 @@ pub(crate) fn with_members(record: &[u8], changes: &[(&str, Option<&[u8]>)]) -> 
     }
     out.push(b'}');
     out.extend_from_slice(record.get(end..).unwrap_or_default());
+    Some(out)
+}
+
+/// The same, except that names that are not there are added.
+pub(crate) fn with_also(record: &[u8], members: &[(&str, &[u8])]) -> Option<Vec<u8>> {
+    let object = Raw::parse(record)?.object()?;
+    let changes: Vec<_> = members.iter().map(|(name, value)| (*name, Some(*value))).collect();
+    let mut out = with_members(record, &changes)?.trim_ascii_end().to_vec();
+    out.pop();
+    for (name, value) in members.iter().filter(|(name, _)| object.field(name).is_none()) {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        quote(name, &mut out);
+        out.push(b':');
+        out.extend_from_slice(value);
+    }
+    out.push(b'}');
     Some(out)
 }
 

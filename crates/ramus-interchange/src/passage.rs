@@ -16,6 +16,11 @@ pub trait Passage {
 
     /// Goes through the entries.
     fn each(&self, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error>;
+
+    /// Returns the entry that the conversation stands at; none when the entries say it themselves.
+    fn leaf(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A passage that is a whole file of our own format.

@@ -19,6 +19,19 @@ pub(crate) struct Record<'a> {
     original: Option<Vec<u8>>,
 }
 
+/// A record that was put together from several places, and what is missing in it.
+#[derive(Default)]
+pub(crate) struct Pieced {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) gaps: Vec<&'static str>,
+}
+
+impl From<Vec<u8>> for Pieced {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { bytes, gaps: Vec::new() }
+    }
+}
+
 impl<'a> Record<'a> {
     pub(crate) fn new(line: u64, bytes: &'a [u8]) -> Self {
         // Looking whether all of it is text is much faster than making text of it.
@@ -34,7 +47,12 @@ impl<'a> Record<'a> {
         let Some(bytes) = line.bytes else {
             emitter.report.records += 1;
             emitter.report.lost += 1;
-            emitter.lose(Some(line.number), "the line is too long to be held in memory")?;
+            let why = if line.is_crowded {
+                "the line has more objects and arrays than are read of one"
+            } else {
+                "the line is too long to be held in memory"
+            };
+            emitter.lose(Some(line.number), why)?;
             return Ok(None);
         };
         let record = Self::new(line.number, bytes);

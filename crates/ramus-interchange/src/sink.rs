@@ -23,6 +23,8 @@ pub trait Sink {
 pub struct Start {
     /// The id that the agent gave it, or one derived from that.
     pub id: String,
+    /// The id that earlier versions of ramus derived for it, where that was another.
+    pub former_id: Option<String>,
     /// The directory it works in; empty when the source does not say.
     pub cwd: String,
     /// When it was created, as ISO-8601 in UTC; empty when the source does not say.

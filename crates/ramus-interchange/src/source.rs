@@ -47,6 +47,12 @@ pub trait Source {
     fn title(&self) -> Option<String> {
         None
     }
+
+    /// Returns when the main file was changed last, in milliseconds since 1970, for files that say no time. It is known once
+    /// the file was opened.
+    fn modified(&self) -> Option<i64> {
+        None
+    }
 }
 
 /// A file that belongs to a session.
@@ -70,6 +76,7 @@ pub struct MemorySource {
     beside: BTreeMap<String, Vec<u8>>,
     directory: Option<String>,
     title: Option<String>,
+    modified: Option<i64>,
 }
 
 impl MemorySource {
@@ -112,6 +119,13 @@ impl MemorySource {
         self.title = Some(title.to_owned());
         self
     }
+
+    /// Says when it was changed last.
+    #[must_use]
+    pub fn modified(mut self, milliseconds: i64) -> Self {
+        self.modified = Some(milliseconds);
+        self
+    }
 }
 
 impl Source for MemorySource {
@@ -147,5 +161,9 @@ impl Source for MemorySource {
 
     fn title(&self) -> Option<String> {
         self.title.clone()
+    }
+
+    fn modified(&self) -> Option<i64> {
+        self.modified
     }
 }

@@ -57,6 +57,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) provider: Cow<'a, str>,
     pub(crate) model: Cow<'a, str>,
     pub(crate) stop: Cow<'a, str>,
+    /// What went wrong, when something did.
+    pub(crate) error: Option<Raw<'a>>,
     pub(crate) response: Option<Cow<'a, str>>,
     pub(crate) usage: Usage,
 }
@@ -159,6 +161,7 @@ fn message<'a>(message: &Object<'a>) -> What<'a> {
             provider: text("provider"),
             model: text("model"),
             stop: text("stopReason"),
+            error: message.field("errorMessage").filter(|error| error.shape() == Shape::Text && !error.is_blank()),
             response: message.text("responseId").filter(|id| !id.is_empty()),
             usage: message.field("usage").and_then(Raw::object).map(|usage| usage_of(&usage)).unwrap_or_default(),
         }),

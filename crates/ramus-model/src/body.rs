@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem;
 use serde_json::Value;
 
-use crate::blob::{self, Blob};
+use crate::blob::{self, Blob, BlobHash};
 use crate::id::EntryId;
 use crate::json::{Raw, Shape, quote};
 use crate::kind::{Kind, Marker, RAMUS_PREFIX, is_inert};
@@ -98,6 +98,15 @@ impl Body {
         self
     }
 
+    /// Gives a member another value, as it is spelled.
+    #[must_use]
+    pub fn with_spelled(mut self, name: &str, value: Raw<'_>) -> Self {
+        let name = quoted(name);
+        self.members.retain(|(member, _)| *member != name);
+        self.members.push((name, value.bytes().to_vec()));
+        self
+    }
+
     /// Moves what is too large for a line to blobs and drops transient members. None when the body stays as it is.
     pub fn externalised(&self) -> Option<(Self, Vec<Blob>)> {
         if !matches!(self.kind(), Kind::Message | Kind::CustomMessage) || !self.may_be_externalised() {
@@ -105,6 +114,15 @@ impl Body {
         }
         let changed = blob::externalise(&self.to_line(&EntryId::from(""), None, ""))?;
         Some((Raw::parse(&changed.line).and_then(Self::of_record)?, changed.blobs))
+    }
+
+    /// Returns the blobs that the body names.
+    pub fn blobs(&self) -> Vec<BlobHash> {
+        static NAME: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("sha256:"));
+        match self.members.iter().any(|(_, value)| NAME.find(value).is_some()) {
+            true => blob::named(&self.to_line(&EntryId::from(""), None, "")),
+            false => Vec::new(),
+        }
     }
 
     /// Says whether anything in the body could have to leave it. Most bodies have none of these words, and looking for them
@@ -132,6 +150,16 @@ impl Body {
     pub fn is_inert(&self) -> bool {
         let custom_type = self.member("customType").and_then(Raw::text).filter(|_| self.kind() == Kind::Custom);
         is_inert(self.kind(), custom_type.map_or(Marker::None, |text| Marker::from_custom_type(&text)))
+    }
+
+    /// Says whether the entry claims to be one of ours, whatever its type: `customType` begins with our prefix. One that says
+    /// it twice claims it once.
+    pub fn is_ours(&self) -> bool {
+        let says = |spelled: &[u8], what: fn(&str) -> bool| {
+            Raw::parse(spelled).and_then(Raw::text).is_some_and(|text| what(&text))
+        };
+        let mut named = self.members.iter().filter(|(name, _)| says(name, |name| name == "customType"));
+        named.any(|(_, value)| says(value, |value| value.starts_with(RAMUS_PREFIX)))
     }
 
     /// Returns the bytes of a member.

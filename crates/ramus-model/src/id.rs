@@ -49,6 +49,21 @@ text_id! {
     SessionId
 }
 
+impl SessionId {
+    /// Says whether a beginning names this session. An id that is written out names no other session that happens to begin
+    /// with it: not a copy, which is called `ID-` and sixteen hex digits, and nothing that follows a whole UUID.
+    pub fn can_be_cut_to(&self, beginning: &str) -> bool {
+        let Some(rest) = self.0.strip_prefix(beginning) else { return false };
+        let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_copy = rest.strip_prefix('-').is_some_and(|hash| hash.len() == COPY_DIGITS && is_hex(hash));
+        let is_uuid = beginning.split('-').map(str::len).eq([8, 4, 4, 4, 12]) && beginning.split('-').all(is_hex);
+        rest.is_empty() || !(is_copy || is_uuid)
+    }
+}
+
+/// How many hex digits tell a copy from what it was copied from.
+const COPY_DIGITS: usize = 16;
+
 /// The position of an entry in the physical order of its log, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Seq(NonZeroU32);

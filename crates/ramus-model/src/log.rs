@@ -226,7 +226,7 @@ impl Log {
     }
 
     /// Returns where the header is.
-    pub(crate) fn header_place(&self) -> Option<Place> {
+    pub fn header_place(&self) -> Option<Place> {
         self.header_place
     }
 

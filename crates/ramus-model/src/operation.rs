@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::body::{Body, SUPERSEDES};
 use crate::id::Seq;
-use crate::json::Raw;
+use crate::json::{Raw, Spelled};
 use crate::kind::{Kind, RAMUS_PREFIX};
 use crate::log::{Lines, Log};
 
@@ -22,6 +22,9 @@ pub const OPERATION: &str = "ramusOp";
 
 /// How the types of entries begin that stand where one was erased. They belong to no operation.
 pub const PURGED: &str = "ramus.purged";
+
+/// What the members of a mark are called.
+const MEMBERS: [&str; 6] = ["op", "client", "opId", "opOf", "opFrom", "takesBack"];
 
 /// What an entry says about the operation it belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,14 +88,21 @@ impl Body {
         if !is_ours {
             return self.with(OPERATION, &Value::Object(mark.members()));
         }
-        let data = self.member("data").and_then(|data| serde_json::from_slice::<Map<_, _>>(data.bytes()).ok());
-        let mut data: Map<String, Value> = data.unwrap_or_default();
-        if self.member(SUPERSEDES).is_some() {
-            ["op", "client", "opId", "opOf", "opFrom", "takesBack"].iter().for_each(|name| drop(data.remove(*name)));
+        // What is kept as it was sent stays as it was spelled.
+        let mark = Value::Object(mark.members()).to_string();
+        let mut marked = Raw::parse(mark.as_bytes()).map(Spelled::of).unwrap_or_default();
+        let is_later = self.member(SUPERSEDES).is_some();
+        for (name, value) in self.member("data").into_iter().flat_map(Raw::raw_fields) {
+            let name = name.text().unwrap_or_default();
+            if !(is_later && MEMBERS.contains(&&*name)) {
+                marked.put(&name, value);
+            }
         }
-        let mut members = mark.members();
-        members.extend(data);
-        self.with("data", &Value::Object(members))
+        let marked = marked.bytes();
+        match Raw::parse(&marked) {
+            Some(data) => self.with_spelled("data", data),
+            None => self,
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! What no rule matches is asked. Two things no order of rules can undo: an approval that was stored never lifts what some
 //! rule denies, and a child never may what its parent may not ([`Permissions::child_of`]).
 //!
-//! A rule names a permission (`bash`, `edit`, `write`, `read`, `webfetch`, `task`, the name of an MCP tool) and a pattern for
+//! A rule names a permission (`bash`, `edit`, `write`, `read`, `task`, the name of an MCP tool) and a pattern for
 //! the subjects of a call: commands, paths, addresses. In both, `*` stands for any text, `?` for one character, and a pattern
 //! that ends in ` *` also matches without it, so that `git push *` speaks of `git push` too. Nothing else is special, and
 //! letters match in their own case only.
@@ -21,6 +21,7 @@ pub use rules::{RuleError, rules_from_json, rules_to_json};
 pub use wildcard::{ANY, WORD, covers, touches};
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,37 @@ impl Rule {
     /// Makes a rule.
     pub fn new(permission: impl Into<String>, pattern: impl Into<String>, action: Action) -> Self {
         Self { permission: permission.into(), pattern: pattern.into(), action }
+    }
+}
+
+/// Text that is no rule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no permission")]
+pub struct NoRule(String);
+
+impl NoRule {
+    /// What a rule looks like.
+    pub const HINT: &str = "say NAME=allow, NAME=ask or NAME=deny, for example edit=allow or \"bash:cargo *=allow\"";
+}
+
+impl FromStr for Rule {
+    type Err = NoRule;
+
+    /// Reads `NAME=ACTION`, or `NAME:PATTERN=ACTION`, as people write rules; `all` is every name.
+    fn from_str(text: &str) -> Result<Self, NoRule> {
+        let wrong = || NoRule(text.to_owned());
+        let (what, action) = text.rsplit_once('=').ok_or_else(wrong)?;
+        let action = match action {
+            "allow" => Action::Allow,
+            "ask" => Action::Ask,
+            "deny" => Action::Deny,
+            _ => return Err(wrong()),
+        };
+        let (name, pattern) = what.split_once(':').unwrap_or((what, "*"));
+        if name.is_empty() {
+            return Err(wrong());
+        }
+        Ok(Self::new(if name == "all" { "*" } else { name }, pattern, action))
     }
 }
 

@@ -81,6 +81,11 @@ pub fn count_context<L: Lines + ?Sized>(
     Ok(counted)
 }
 
+/// Counts the tokens of one item of a context, whatever anybody reported.
+pub fn of_item<L: Lines + ?Sized>(log: &Log, item: Item, lines: &L, counter: &dyn Counter) -> Result<u64, L::Error> {
+    Ok(count(&decode(log, item, lines)?, counter))
+}
+
 /// Counts the tokens of a context as it goes out: the last usable provider report behind the compaction, plus a count of the
 /// messages that follow it, set right by what earlier counts were worth. A report covers what goes out `besides`, such as
 /// tools and instructions; without one that is added.

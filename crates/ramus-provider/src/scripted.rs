@@ -35,6 +35,7 @@
 mod play;
 mod script;
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -59,6 +60,8 @@ pub struct ScriptError {
 #[derive(Debug)]
 pub struct Scripted {
     script: Arc<Script>,
+    /// Tells the answers of this play from those of all others, as the names that real providers give do.
+    play: String,
     asked: AtomicUsize,
 }
 
@@ -66,7 +69,9 @@ impl Scripted {
     /// Reads a script. JSON begins with a brace; everything else is TOML. `name` is what errors call it.
     pub fn new(text: &str, name: &str) -> Result<Self, ScriptError> {
         let script = Script::read(text).map_err(|message| ScriptError { name: name.to_owned(), message })?;
-        Ok(Self { script: Arc::new(script), asked: AtomicUsize::new(0) })
+        // Every hasher that is made so is keyed otherwise.
+        let play = format!("{:016x}", RandomState::new().build_hasher().finish());
+        Ok(Self { script: Arc::new(script), play, asked: AtomicUsize::new(0) })
     }
 
     /// Returns how often it was asked.
@@ -92,7 +97,7 @@ impl Provider for Scripted {
     fn stream(&self, _: Request) -> Deltas {
         let number = self.asked.fetch_add(1, Ordering::SeqCst);
         match self.script.answers.get(number) {
-            Some(answer) => play::play(answer, number).boxed(),
+            Some(answer) => play::play(answer, (&self.play, number)).boxed(),
             None => {
                 let count = self.script.answers.len();
                 let message = format!("it has {count} answers, and this is request {}", number + 1);

@@ -38,6 +38,9 @@ pub struct SessionHead {
     pub title: String,
     /// Whether it is still a draft.
     pub draft: bool,
+    /// Whether it is no session but what is kept of one that was deleted, for a fork that follows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub base: bool,
 }
 
 /// One item of a bundle.

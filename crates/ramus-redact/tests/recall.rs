@@ -53,6 +53,34 @@ fn i12_known_secrets_are_taken_out_in_every_spelling() {
     }
 }
 
+/// A secret of 100,000 bytes with a space in every tenth, as pretty JSON of credentials has.
+fn long_secret() -> String {
+    (0..10_000).map(|at| format!("\"k{at:06}\": ")).collect()
+}
+
+#[test]
+fn a_long_secret_is_taken_out_and_stands_in_no_other_ones_way() {
+    let began = std::time::Instant::now();
+    let (long, short) = (long_secret(), "correct.horse.battery".to_owned());
+    let redactor = Redactor::new().with_secrets(&[long.clone(), short.clone()]);
+    let shown = |text: &str| redactor.pass().redact(text, "").into_owned();
+    assert_eq!(shown(&format!("a {short} b")), "a [redacted: own-secret 1] b");
+    assert_eq!(shown(&format!("a {} b", long.trim())), "a [redacted: own-secret 1] b");
+    // Wrapped anywhere, with and without the space that the line was broken at.
+    let wrapped = long.trim().replace("\": \"k0005", "\":\n    \"k0005").replace("k0007", "k0\n007");
+    assert_eq!(shown(&format!("a {wrapped} b")), "a [redacted: own-secret 1] b");
+    // Only the beginning of it: that much is taken out.
+    let part: String = long.chars().take(3_000).collect();
+    assert!(!shown(&part).contains("k0000"), "{}", shown(&part));
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
+
+#[test]
+fn words_apart_are_no_secret_that_has_them_together() {
+    let redactor = Redactor::new().with_secrets(&["testuser".to_owned()]);
+    assert_eq!(redactor.pass().redact("a test user\nand another", ""), "a test user\nand another");
+}
+
 #[test]
 fn i12_clean_lines_are_left_alone() {
     let redactor = Redactor::new();
@@ -70,7 +98,7 @@ fn i12_clean_lines_are_left_alone() {
 
 #[test]
 fn hostile_texts_take_no_longer_than_their_length() {
-    let redactor = Redactor::new().with_secrets(&["aaaaaaaaab".to_owned()]);
+    let redactor = Redactor::new().with_secrets(&["aaaaaaaaab".to_owned(), "a".repeat(50_000)]);
     let shapes = [
         "eyJ-",
         "password=",

@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use ramus_wire::{members, versioned};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,14 +13,14 @@ use crate::error::{ApiError, Kind};
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     status: StatusCode,
-    body: Vec<u8>,
+    body: Bytes,
     position: Option<u64>,
 }
 
 impl Answer {
     /// Answers with an object, to which the version is added.
     pub(crate) fn object(object: Map<String, Value>) -> Self {
-        Self { status: StatusCode::OK, body: versioned(object).to_string().into_bytes(), position: None }
+        Self { status: StatusCode::OK, body: versioned(object).to_string().into(), position: None }
     }
 
     /// Answers with a `json!` object.
@@ -41,8 +42,13 @@ impl Answer {
     }
 
     /// Answers with bytes that are JSON already.
-    pub(crate) fn bytes(body: Vec<u8>) -> Self {
-        Self { status: StatusCode::OK, body, position: None }
+    pub(crate) fn bytes(body: impl Into<Bytes>) -> Self {
+        Self { status: StatusCode::OK, body: body.into(), position: None }
+    }
+
+    /// Returns what it says, to say it again.
+    pub(crate) fn body(&self) -> Bytes {
+        self.body.clone()
     }
 
     pub(crate) fn status(mut self, status: StatusCode) -> Self {

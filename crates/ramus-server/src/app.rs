@@ -1,11 +1,11 @@
 //! What all requests share.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use ramus_engine::{Durability, Engine, EngineError, Filter, Session};
+use ramus_engine::{Descriptions, Durability, Engine, EngineError, ErrorKind, Filter, Session, SessionInfo};
 use ramus_model::SessionId;
 use ramus_model::usage::Prices;
 use tokio::runtime::Handle;
@@ -15,11 +15,13 @@ use tokio_util::sync::CancellationToken;
 use crate::access::{Access, Owner};
 use crate::config::Limits;
 use crate::error::{ApiError, Kind};
-use crate::guard::{Attempts, Hosts};
+use crate::guard::{Attempts, Bodies, Hosts};
 use crate::hub::Hub;
 use crate::input::Expected;
+use crate::listed::Listed;
 use crate::log::Log;
 use crate::metrics::Metrics;
+use crate::role::Role;
 use crate::route::{Importing, Places};
 use crate::run::{Runs, Workshop};
 use crate::shelf::Shelf;
@@ -42,15 +44,24 @@ pub(crate) struct App {
     pub(crate) access: Access,
     pub(crate) hosts: Hosts,
     pub(crate) limits: Limits,
+    pub(crate) bodies: Bodies,
+    /// Wrong tokens.
     pub(crate) attempts: Attempts,
+    /// Wrong secrets of shares. Whoever guesses them keeps nobody from coming in.
+    pub(crate) guesses: Attempts,
     pub(crate) work: Work,
+    /// Where bundles and pages are made: whoever takes them slowly keeps nobody else from working.
+    pub(crate) exports: Work,
     pub(crate) shelf: Shelf,
+    /// What the messages of sessions came to that are read page by page.
+    pub(crate) descriptions: Descriptions,
+    pub(crate) listed: Listed,
     pub(crate) hub: Arc<Hub>,
     pub(crate) runs: Runs,
     pub(crate) importing: Importing,
     pub(crate) workshop: Arc<dyn Workshop>,
-    /// How addresses of ours begin: `http` or `https`.
-    pub(crate) scheme: &'static str,
+    /// The name of the cookie that browsers are given.
+    pub(crate) cookie: String,
     pub(crate) runtime: Handle,
     pub(crate) metrics: Metrics,
     pub(crate) streams: AtomicUsize,
@@ -68,13 +79,36 @@ impl App {
         if id.len() > LONGEST_ID {
             return Err(missing());
         }
-        let session = self.engine.open_id(&SessionId::from(id))?;
-        if session.owner() == owner.name() { Ok(session) } else { Err(missing()) }
+        let mut session = match self.engine.open_id(&SessionId::from(id)) {
+            Ok(session) => session,
+            // Whose it is cannot be told, so only the user of the home hears what is wrong with it.
+            Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt) && !self.access.is_user(owner) => {
+                return Err(missing());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if session.owner() != owner.name() {
+            return Err(missing());
+        }
+        if let Some(surface) = owner.surface() {
+            session.through(surface);
+        }
+        Ok(session)
     }
 
-    /// Opens a session to change it, if it is as long as was expected.
+    /// Returns the engine for what no session is there yet for.
+    pub(crate) fn engine_for(&self, owner: &Owner) -> Engine {
+        let engine = self.engine.clone();
+        match owner.surface() {
+            Some(surface) => engine.with_client(surface),
+            None => engine,
+        }
+    }
+
+    /// Opens a session to change it, if it is as long as was expected, and still is when something is written.
     pub(crate) fn session_at(&self, owner: &Owner, id: &str, expected: Expected) -> Result<Session, ApiError> {
-        let session = self.session(owner, id)?;
+        let mut session = self.session(owner, id)?;
+        session.expect(expected.0);
         let found = session.log().len() as u64;
         match expected.0 {
             Some(expected) if expected != found => Err(moved(found, expected)),
@@ -82,10 +116,27 @@ impl App {
         }
     }
 
+    /// Refuses a working directory that the holder of a token may not choose. Whoever works in one has its files read, so
+    /// without more than a prompt it is the server's own, or the one of `session`: itself, or the one that starts it.
+    pub(crate) fn check_place(&self, role: Role, cwd: &str, session: Option<&Session>) -> Result<(), ApiError> {
+        let known = [Some(&*self.directory), session.map(Session::cwd)];
+        // As paths: a slash at the end changes nothing.
+        if role >= Role::Approve || known.into_iter().flatten().any(|known| Path::new(known) == Path::new(cwd)) {
+            return Ok(());
+        }
+        let denied = ApiError::denied("another directory than the server's own needs a token that may approve");
+        Err(denied.hint("leave `cwd` out to work where the server was started"))
+    }
+
     /// Ends a change: what was left for later is made durable.
     pub(crate) fn finish(&self, session: &mut Session) -> Result<u64, ApiError> {
         self.engine.end_turn(session)?;
         Ok(session.log().len() as u64)
+    }
+
+    /// Describes a session as lists do.
+    pub(crate) fn describe(&self, session: &Session) -> Result<SessionInfo, ApiError> {
+        Ok(self.engine.describe_again(session, &self.directory, &self.descriptions)?)
     }
 
     /// Returns which sessions belong to an owner.

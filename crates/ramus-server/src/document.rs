@@ -44,20 +44,23 @@ pub(crate) struct Trouble {
 pub(crate) struct Refusals;
 
 /// The statuses of refusals.
-const REFUSALS: [(&str, &str); 13] = [
+const REFUSALS: [(&str, &str); 16] = [
     ("400", "The request makes no sense"),
     ("401", "There is no token, or a wrong one"),
     ("403", "It is not allowed"),
     ("404", "There is no such thing"),
+    ("405", "The route has no such method"),
     ("409", "Someone else is at it, or it contradicts what is there"),
     ("412", "The log is not as long as was expected"),
     ("413", "The body is too large"),
     ("415", "The body is not JSON"),
     ("421", "The server does not answer under that name"),
     ("422", "The values make no sense"),
-    ("429", "Too many requests came without a valid token"),
+    ("429", "Too many requests came without a valid token or secret"),
     ("500", "The server or its disk failed"),
+    ("501", "This version cannot do that"),
     ("503", "Too many requests are waiting, or it took too long"),
+    ("507", "The disk is full"),
 ];
 
 impl IntoResponses for Refusals {

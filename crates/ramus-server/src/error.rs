@@ -1,9 +1,16 @@
 //! What a request can be answered instead of what it asked for: one table from kinds to statuses.
 
+use std::error::Error as _;
+use std::io;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ramus_engine::{EngineError, ErrorKind};
+use ramus_store::StoreError;
 use serde_json::json;
+
+use crate::app::moved;
+use crate::log::Failed;
 
 /// The stable name of an error: the kinds of the engine, and those that only a server knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +31,8 @@ pub enum Kind {
     MediaType,
     /// There is no such route for this method.
     Method,
+    /// It was there, for whoever asks, and never will be again.
+    Gone,
     /// What was expected to be there is not.
     Precondition,
     /// It took too long.
@@ -53,6 +62,11 @@ impl Kind {
         known.unwrap_or(if name == "unavailable" { Self::Unavailable } else { Self::Broken })
     }
 
+    /// Returns the stable name.
+    pub(crate) fn name(self) -> &'static str {
+        self.row().0
+    }
+
     /// Returns the name and the status.
     fn row(self) -> (&'static str, StatusCode) {
         match self {
@@ -64,6 +78,7 @@ impl Kind {
             Self::TooLarge => ("invalid", StatusCode::PAYLOAD_TOO_LARGE),
             Self::MediaType => ("usage", StatusCode::UNSUPPORTED_MEDIA_TYPE),
             Self::Method => ("usage", StatusCode::METHOD_NOT_ALLOWED),
+            Self::Gone => ("not-found", StatusCode::GONE),
             Self::Precondition => ("conflict", StatusCode::PRECONDITION_FAILED),
             Self::Late => ("busy", StatusCode::SERVICE_UNAVAILABLE),
             Self::Broken => ("io", StatusCode::INTERNAL_SERVER_ERROR),
@@ -154,15 +169,60 @@ impl ApiError {
 impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
         // Hints of the engine are for whoever sits at a command line; where they name no command they help here too.
+        if let EngineError::Moved { found, expected } = error {
+            return moved(found, expected);
+        }
         let hint = error.hint().filter(|hint| !hint.contains("ramus "));
-        Self { kind: Kind::Engine(error.kind()), message: error.to_string(), hint }
+        if error.kind() == ErrorKind::Io
+            && let Some(cause) = cause(&error)
+            && is_choice(cause)
+        {
+            return Self::invalid(format!("a path that was chosen cannot be used: {cause}"));
+        }
+        let message = match &error {
+            EngineError::Store(error) => without_path(error),
+            _ => error.to_string(),
+        };
+        Self { kind: Kind::Engine(error.kind()), message, hint }
     }
+}
+
+/// What went wrong with the home: where that is concerns whoever has the machine.
+fn without_path(error: &StoreError) -> String {
+    let path = match error {
+        StoreError::Io { action, source, .. } => return format!("cannot {action} a file of the server: {source}"),
+        StoreError::NotFound { what } if what.starts_with('/') => return "a file of the server was not found".into(),
+        StoreError::Exists { path }
+        | StoreError::Replaced { path }
+        | StoreError::Unmarked { path, .. }
+        | StoreError::Unsafe { path, .. }
+        | StoreError::Full { path, .. }
+        | StoreError::Denied { path, .. }
+        | StoreError::Unconfirmed { path, .. } => path.display().to_string(),
+        _ => return error.to_string(),
+    };
+    error.to_string().replace(&path, "a file of the server")
+}
+
+/// What the system said, where it said something.
+pub(crate) fn cause(error: &EngineError) -> Option<&io::Error> {
+    let mut chain = std::iter::successors(error.source(), |error| (*error).source());
+    chain.find_map(|error| error.downcast_ref())
+}
+
+/// Says whether a path is at fault that somebody else named: those of the home are made so that this cannot happen.
+fn is_choice(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename)
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, body) = (self.status(), self.to_json().to_string());
         let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+        if status.is_server_error() {
+            // The guard puts it in the log.
+            response.extensions_mut().insert(Failed(self.clone()));
+        }
         if self.kind == Kind::Unauthenticated {
             let scheme = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
@@ -177,6 +237,23 @@ impl IntoResponse for ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_is_told_where_the_home_is() {
+        let path = || std::path::PathBuf::from("/home/somebody/.ramus/sessions/x.jsonl");
+        let source = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let errors = [
+            StoreError::NotFound { what: path().display().to_string() },
+            StoreError::Replaced { path: path() },
+            StoreError::Denied { path: path(), source: source() },
+            StoreError::Full { path: path(), free: None, source: source() },
+            StoreError::Io { action: "read", path: path(), source: source() },
+        ];
+        for error in errors {
+            let told = ApiError::from(EngineError::Store(error)).to_string();
+            assert!(told.contains("a file of the server") && !told.contains("somebody"), "{told}");
+        }
+    }
 
     #[test]
     fn every_kind_has_one_status_and_one_name() {
@@ -199,5 +276,6 @@ mod tests {
             assert_eq!(told(Kind::Engine(kind)), status, "{}", kind.name());
         }
         assert_eq!([told(Kind::Unauthenticated), told(Kind::Misdirected), told(Kind::TooLarge)], [401, 421, 413]);
+        assert_eq!(told(Kind::Gone), 410);
     }
 }

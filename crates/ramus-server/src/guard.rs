@@ -4,28 +4,38 @@
 //! The checks come in this order and do not depend on the route, so no route can forget one. The first that fails answers.
 
 mod attempts;
+mod bodies;
 mod hosts;
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
 
-use crate::access::{Access, COOKIE, Owner};
+use crate::access::Known;
 use crate::app::App;
 use crate::error::{ApiError, Kind};
 use crate::log::Line;
 use crate::role::Role;
+use crate::route::waits_for_turn;
+use crate::upload;
 pub(crate) use attempts::Attempts;
-pub(crate) use hosts::Hosts;
+pub(crate) use bodies::Bodies;
+pub(crate) use hosts::{Hosts, Site};
 
 /// Whom the other end of a connection is known as.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Peer(pub(crate) String);
+
+/// The header in which programs say what they are called, and the longest name.
+const SURFACE: HeaderName = HeaderName::from_static("ramus-client");
+const SURFACE_LENGTH: usize = 64;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -50,19 +60,35 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     let (mut parts, body) = request.into_parts();
     let method = parts.method.clone();
     let route = parts.extensions.get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let mut response = match admit(&app, &parts).await {
-        Ok(known) => {
-            if let Some((owner, role)) = known {
-                parts.extensions.insert(owner);
-                parts.extensions.insert(role);
+    let is_upload = upload::is_one(&method, route.as_deref());
+    let admitted = match admit(&app, &parts).await {
+        // Of whoever has shown nothing yet, routes take little. What is kept on the disk needs no room.
+        Ok((site, known)) if known.is_none() || is_upload => Ok((site, known, body, None)),
+        Ok((site, known)) => app.bodies.admit(body).await.map(|(body, room)| (site, known, body, room)),
+        Err(error) => Err(error),
+    };
+    let mut response = match admitted {
+        Ok((site, known, body, _room)) => {
+            parts.extensions.insert(site);
+            if let Some(known) = &known {
+                parts.extensions.insert(known.owner.clone().through(surface(known, &parts.headers)));
+                parts.extensions.insert(known.role);
             }
-            match tokio::time::timeout(app.limits.request, next.run(Request::from_parts(parts, body))).await {
-                Ok(response) => response,
-                Err(_) => late(&method).into_response(),
+            let answer = next.run(Request::from_parts(parts, body));
+            let answer = if is_upload || waits_for_turn(&method, route.as_deref()) {
+                answer.await
+            } else {
+                let answer = tokio::time::timeout(app.limits.request, answer).await;
+                answer.unwrap_or_else(|_| late(&method).into_response())
+            };
+            match known {
+                Some(known) => while_known(&app, known, answer),
+                None => answer,
             }
         }
         Err(error) => error.into_response(),
     };
+    app.log_failure(&mut response, method.as_str(), route.as_deref());
     dress(response.headers_mut());
     let status = response.status().as_u16();
     app.metrics.answered(status);
@@ -73,9 +99,20 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-fn late(method: &Method) -> ApiError {
+/// Says that a request took too long.
+pub(crate) fn late(method: &Method) -> ApiError {
     let error = ApiError::new(Kind::Late, "the request took too long");
     if method.is_safe() { error } else { error.hint("it may still be carried out; look before trying again") }
+}
+
+/// Events go on for as long as whoever reads them may come in, and no longer.
+fn while_known(app: &App, known: Known, answer: Response) -> Response {
+    let kind = answer.headers().get(header::CONTENT_TYPE);
+    if kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"text/event-stream")) {
+        return answer;
+    }
+    let ended = Box::pin(app.access.clone().ended(known));
+    answer.map(|events| Body::from_stream(events.into_data_stream().take_until(ended)))
 }
 
 /// Adds what every answer says, unless a route said it otherwise.
@@ -85,31 +122,40 @@ fn dress(headers: &mut HeaderMap) {
     }
 }
 
-/// Says for whom a request is made; nobody on the few routes that anyone may ask.
-async fn admit(app: &App, request: &Parts) -> Result<Option<(Owner, Role)>, ApiError> {
+/// Says which of our sites is asked and for whom a request is made; nobody on the few routes that anyone may ask.
+async fn admit(app: &App, request: &Parts) -> Result<(Site, Option<Known>), ApiError> {
     let (method, headers) = (&request.method, &request.headers);
-    let host = app.hosts.check(&request.uri, headers)?;
+    let site = app.hosts.check(&request.uri, headers)?;
     let is_public = is_public(method, request.uri.path());
-    let origin = format!("{}://{host}", app.scheme);
-    check_origin(headers, &origin, is_public && method == Method::GET)?;
+    check_origin(headers, &site, is_public && method == Method::GET)?;
+    let peer = request.extensions.get::<Peer>().cloned().unwrap_or_else(|| Peer(String::new()));
     if is_public {
         check_media_type(method, headers)?;
-        return Ok(None);
+        return Ok((site, None));
     }
-    let peer = request.extensions.get::<Peer>().cloned().unwrap_or_else(|| Peer(String::new()));
-    app.attempts.allow(&peer)?;
-    let Some((owner, role)) = authenticate(&app.access, headers, &origin) else {
-        app.attempts.failed(&peer).await;
+    // Others may guess from the same address: only what is wrong waits for its turn.
+    let Some(known) = authenticate(app, method, headers, &site) else {
+        app.attempts.failed(&peer).await?;
         let error = ApiError::new(Kind::Unauthenticated, "a token is needed");
         return Err(error.hint("send `Authorization: Bearer TOKEN`, or open the login URL that the server printed"));
     };
     check_media_type(method, headers)?;
     let route = request.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let needed = Role::needed(method, route);
-    if role < needed {
+    if known.role < needed {
         return Err(ApiError::denied(format!("this needs a token that may {}", needed.name())));
     }
-    Ok(Some((owner, role)))
+    Ok((site, Some(known)))
+}
+
+/// Names the surface that sends a request: the web view has a cookie, and whoever has a token may say what they are.
+fn surface<'h>(known: &Known, headers: &'h HeaderMap) -> Option<&'h str> {
+    if known.is_browser() {
+        return Some("web");
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let said = headers.get(SURFACE)?.to_str().ok()?;
+    ((1..=SURFACE_LENGTH).contains(&said.len()) && said.chars().all(is_plain)).then_some(said)
 }
 
 /// The routes that need no token. Shares have a secret of their own.
@@ -119,16 +165,16 @@ fn is_public(method: &Method, path: &str) -> bool {
             let is_file = path.starts_with("/assets/") || path.starts_with("/share/");
             is_file || matches!(path, "/" | "/health" | "/login" | "/login.js")
         }
-        Method::POST => path == "/login",
+        Method::POST => matches!(path, "/login" | "/logout"),
         _ => false,
     }
 }
 
 /// A page may ask only the server it came from. Links from elsewhere lead to public pages and nowhere else.
-fn check_origin(headers: &HeaderMap, ours: &str, may_be_linked: bool) -> Result<(), ApiError> {
+fn check_origin(headers: &HeaderMap, ours: &Site, may_be_linked: bool) -> Result<(), ApiError> {
     let elsewhere = || ApiError::denied("the request comes from a page of another origin");
     for origin in headers.get_all(header::ORIGIN) {
-        if origin.to_str().ok() != Some(ours) {
+        if origin.to_str().ok() != Some(ours.as_str()) {
             return Err(elsewhere());
         }
     }
@@ -142,23 +188,33 @@ fn check_origin(headers: &HeaderMap, ours: &str, may_be_linked: bool) -> Result<
 }
 
 /// Finds who sends a request: by the token, or by the cookie of a page of ours.
-fn authenticate(access: &Access, headers: &HeaderMap, ours: &str) -> Option<(Owner, Role)> {
+fn authenticate(app: &App, method: &Method, headers: &HeaderMap, ours: &Site) -> Option<Known> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     if let Some(first) = given.next() {
         let (scheme, token) = first.to_str().ok()?.split_once(' ')?;
         let is_bearer = scheme.eq_ignore_ascii_case("bearer") && given.next().is_none();
-        return access.by_token(token.trim()).filter(|_| is_bearer);
+        return app.access.by_token(token.trim()).filter(|_| is_bearer);
     }
     // A cookie comes along with whatever a browser sends; that one of our pages sent it must be said too.
     let said_by = |name: &HeaderName, value: &str| headers.get(name).is_some_and(|said| said == value);
-    if !said_by(&FETCH_SITE, "same-origin") && !said_by(&header::ORIGIN, ours) {
+    let is_said = said_by(&FETCH_SITE, "same-origin") || said_by(&header::ORIGIN, ours.as_str());
+    // Of a page that came unencrypted from another machine, browsers say it only where something is sent. What only reads
+    // changes nothing, no page of another origin can see the answer, and none of another site has the cookie sent.
+    let is_silent = !headers.contains_key(FETCH_SITE) && !headers.contains_key(header::ORIGIN);
+    let is_looking = is_silent && matches!(*method, Method::GET | Method::HEAD);
+    if !is_said && !is_looking {
         return None;
     }
+    app.access.by_cookie(cookie_of(app, headers)?)
+}
+
+/// Returns the cookie of ours that a browser sends.
+pub(crate) fn cookie_of<'h>(app: &App, headers: &'h HeaderMap) -> Option<&'h str> {
     let mut cookies = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let ours = cookies.find_map(|line| {
-        line.split(';').find_map(|pair| pair.trim().split_once('=').filter(|(name, _)| *name == COOKIE))
+        line.split(';').find_map(|pair| pair.trim().split_once('=').filter(|(name, _)| *name == app.cookie))
     });
-    access.by_cookie(ours?.1)
+    ours.map(|(_, cookie)| cookie)
 }
 
 /// Bodies are JSON. What a form or a simple script of another page can send is not, and a request that brings no body says

@@ -22,9 +22,13 @@ use crate::run::Running;
 use crate::work::Work;
 use channel::Channel;
 pub(crate) use feed::Feed;
-pub(crate) use frame::{Frame, Place, event};
+use feed::Letter;
+pub(crate) use frame::{After, Epoch, Frame, Place, event};
 pub(crate) use global::global;
 pub(crate) use reader::Reader;
+
+/// What an event is called that asks whoever watches.
+const ASKED: &str = "permission.asked";
 
 /// What tells.
 pub(crate) struct Hub {
@@ -49,7 +53,7 @@ impl Hub {
         }
         let mut told = run.to_json();
         told.insert("type".into(), "run.ended".into());
-        self.feed.publish(Some(&run.owner), "run.ended", &told.into());
+        self.feed.post(Letter { owner: run.owner.clone(), name: "run.ended", told: told.into() });
     }
 
     /// Watches a session: returns what will be told from now on.

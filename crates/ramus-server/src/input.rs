@@ -7,8 +7,11 @@ use axum::http::StatusCode;
 use axum::http::header;
 use axum::http::request::Parts;
 use axum::response::IntoResponse as _;
-use serde::de::DeserializeOwned;
+use ramus_model::json::{self, Raw, Spelled};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::access::Owner;
 use crate::error::{ApiError, Kind};
@@ -23,20 +26,67 @@ impl<S: Send + Sync> FromRequestParts<S> for Owner {
     }
 }
 
-/// A JSON body. An empty one counts as an empty object.
+/// A JSON object as body. An empty one counts as an empty object.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
-        let text: &[u8] = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &bytes };
-        serde_json::from_slice(text).map(Self).map_err(|error| match error.classify() {
-            Category::Data => ApiError::invalid(format!("the body is not what is expected here: {error}")),
-            _ => ApiError::usage(format!("the body is not JSON: {error}")),
-        })
+        object(&received(request, state).await?).map(Self)
     }
+}
+
+/// A JSON object as body, as it is spelled.
+pub(crate) struct Verbatim(pub(crate) Spelled);
+
+impl<S: Send + Sync> FromRequest<S> for Verbatim {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let raw: Box<RawValue> = object(&received(request, state).await?)?;
+        Ok(Self(Raw::parse(raw.get().as_bytes()).map(Spelled::of).unwrap_or_default()))
+    }
+}
+
+impl Verbatim {
+    /// Understands those of these members that there are. What is not named may be whatever it likes.
+    pub(crate) fn members(&self, names: &[&str]) -> Result<Map<String, Value>, ApiError> {
+        let named = names.iter().filter_map(|name| Some((*name, self.0.member(name)?)));
+        named.map(|(name, raw)| Ok((name.to_owned(), understood(raw.bytes())?))).collect()
+    }
+}
+
+/// Takes in a body. One that is empty counts as an empty object.
+async fn received<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
+    let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
+    let is_empty = bytes.iter().all(u8::is_ascii_whitespace);
+    Ok(if is_empty { Bytes::from_static(b"{}") } else { bytes })
+}
+
+/// Reads an object. What is no object means nothing here, also where its parts would fit in their order.
+fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, ApiError> {
+    if text.trim_ascii_start().first() == Some(&b'{') {
+        return understood(text);
+    }
+    understood::<IgnoredAny>(text)?;
+    Err(ApiError::invalid("the body is not what is expected here: it is no object"))
+}
+
+/// Reads JSON. What was cut in the middle of a character is JSON too, and is read as what can be shown of it.
+fn understood<T: DeserializeOwned>(text: &[u8]) -> Result<T, ApiError> {
+    let read = |text: &[u8]| serde_json::from_slice::<T>(text);
+    let mended = |error: serde_json::Error| match json::mended(text).filter(|_| error.classify() != Category::Data) {
+        Some(mended) => read(&mended),
+        None => Err(error),
+    };
+    read(text).or_else(mended).map_err(|error| {
+        // Where the first word is wrong already, readers do not look at the rest.
+        match serde_json::from_slice::<IgnoredAny>(text).is_ok() {
+            true => ApiError::invalid(format!("the body is not what is expected here: {error}")),
+            false => ApiError::usage(format!("the body is not JSON: {error}")),
+        }
+    })
 }
 
 fn unread(rejection: BytesRejection) -> ApiError {
@@ -111,4 +161,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Key {
         }
         Ok(Self(Some(text.to_owned())))
     }
+}
+
+/// Refuses what cannot be the working directory of a session.
+pub(crate) fn check_directory(cwd: &str) -> Result<(), ApiError> {
+    if std::path::Path::new(cwd).is_absolute() && !cwd.contains('\0') {
+        return Ok(());
+    }
+    Err(ApiError::invalid("a working directory is an absolute path"))
 }

@@ -1,10 +1,11 @@
 //! Sockets, and connections that come in through them.
 
 mod patient;
+mod seats;
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::config::{Limits, Listen};
 use crate::guard::Peer;
 use crate::tls::Tls;
 use patient::Patient;
+use seats::Seats;
 
 /// How many headers a request has at most.
 const HEADERS: usize = 100;
@@ -69,6 +71,7 @@ impl Socket {
     pub(crate) async fn serve(self, router: Router, tls: Option<Tls>, limits: Limits, stop: CancellationToken) {
         let tls = tls.filter(|_| matches!(self, Self::Tcp(_)));
         let places = Arc::new(Semaphore::new(limits.connections));
+        let seats = Seats::new(limits.peer);
         let tasks = TaskTracker::new();
         loop {
             let place = tokio::select! {
@@ -83,9 +86,11 @@ impl Socket {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
+            // Whoever has too many already is not answered; the next to come may be somebody else.
+            let Some(seat) = seats.take(&peer) else { continue };
             let (router, tls, stop) = (router.clone(), tls.clone(), stop.clone());
             tasks.spawn(async move {
-                let _place = place;
+                let _held = (seat, place);
                 // Who has not shaken hands yet takes a place as well, and has as long as for the head of a request.
                 let greeted: Option<Box<dyn Stream>> = tokio::select! {
                     () = stop.cancelled() => None,
@@ -109,12 +114,23 @@ impl Socket {
                 let (stream, peer) = listener.accept().await?;
                 // Events are small and must not wait for each other.
                 stream.set_nodelay(true)?;
-                Ok((Box::new(Patient::new(stream, patience)), Peer(peer.ip().to_string())))
+                Ok((Box::new(Patient::new(stream, patience)), peer_of(peer.ip())))
             }
             Self::Unix(listener, _) => {
                 let (stream, _) = listener.accept().await?;
                 Ok((Box::new(Patient::new(stream, patience)), Peer("unix".to_owned())))
             }
+        }
+    }
+}
+
+/// Whom an address stands for. Of the newer addresses everybody has as many as they like, so what they share counts.
+fn peer_of(address: IpAddr) -> Peer {
+    match address.to_canonical() {
+        IpAddr::V4(address) => Peer(address.to_string()),
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Peer(format!("{a:x}:{b:x}:{c:x}:{d:x}::/64"))
         }
     }
 }
@@ -157,5 +173,19 @@ async fn converse(stream: Box<dyn Stream>, peer: Peer, router: Router, limits: L
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_stands_for_whoever_has_it() {
+        let peer = |text: &str| text.parse().ok().map(peer_of);
+        assert_eq!(peer("192.0.2.7"), peer("::ffff:192.0.2.7"));
+        assert_ne!(peer("192.0.2.7"), peer("192.0.2.8"));
+        assert_eq!(peer("2001:db8:1:2::1"), peer("2001:db8:1:2:ffff::9"));
+        assert_ne!(peer("2001:db8:1:2::1"), peer("2001:db8:1:3::1"));
     }
 }

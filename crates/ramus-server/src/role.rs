@@ -67,8 +67,10 @@ impl Role {
                 | "/{id}/todos"
                 | "/{id}/merge-back"
                 | "/{id}/snapshots"
+                | "/{id}/tools"
                 | "/{id}/runs"
                 | "/{id}/runs/{run}/messages"
+                | "/{id}/runs/{run}/messages/take-out"
                 | "/{id}/runs/{run}/cancel",
             )
             | (&Method::PATCH, "/{id}") => Self::Prompt,

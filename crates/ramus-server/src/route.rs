@@ -11,13 +11,17 @@ mod context;
 mod doctor;
 mod entries;
 mod events;
+mod facets;
 mod files;
 mod foreign;
 mod health;
+mod heeded;
 mod history;
+mod keyed;
 mod life;
 mod login;
 mod messages;
+mod models;
 mod okc;
 mod operations;
 mod outline;
@@ -44,7 +48,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt as _};
 use utoipa_axum::routes;
 
 use crate::app::App;
@@ -52,15 +56,20 @@ use crate::document;
 use crate::error::{ApiError, Kind};
 use crate::guard::guard;
 pub(crate) use foreign::Importing;
-pub(crate) use okc::Places;
+use heeded::{Heeded, refuse_unheeded};
+use okc::assets::pieces;
+pub(crate) use okc::{Places, waits_for_turn};
 
 /// Every route that is described.
 fn described() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(document::frame())
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))
-        .routes(routes!(login::login))
+        // Whoever has shown nothing yet has little to say.
+        .routes(routes!(login::login).layer(DefaultBodyLimit::max(login::BODY)))
+        .routes(routes!(login::logout).layer(DefaultBodyLimit::max(login::BODY)))
         .routes(routes!(sessions::list, sessions::create))
+        .routes(routes!(facets::facets))
         .routes(routes!(sessions::show, sessions::change, sessions::delete))
         .routes(routes!(entries::list, entries::append))
         .routes(routes!(entries::line))
@@ -78,6 +87,7 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(compaction::evict))
         .routes(routes!(compaction::replace_segment))
         .routes(routes!(files::snapshots, files::snapshot))
+        .routes(routes!(files::held))
         .routes(routes!(files::diff))
         .routes(routes!(changes::changes))
         .routes(routes!(files::restore))
@@ -113,9 +123,12 @@ fn described() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(transfer::export))
         .routes(routes!(transfer::import))
         .routes(routes!(foreign::found, foreign::import))
+        .routes(routes!(models::list))
         .routes(routes!(runs::list, runs::start))
+        .routes(routes!(runs::tools))
         .routes(routes!(runs::show))
         .routes(routes!(runs::say))
+        .routes(routes!(runs::take_out))
         .routes(routes!(runs::cancel))
         .routes(routes!(runs::answer))
         .routes(routes!(events::of_session))
@@ -146,7 +159,8 @@ pub(crate) fn description() -> OpenApi {
 
 /// Everything that answers.
 pub(crate) fn router(app: &Arc<App>) -> Router {
-    let (router, _) = described().split_for_parts();
+    let (router, described) = described().split_for_parts();
+    let heeded = Heeded::of(&described);
     router
         .route("/openapi.json", axum::routing::get(health::openapi))
         .route("/", axum::routing::get(web::page))
@@ -157,6 +171,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .method_not_allowed_fallback(async || ApiError::new(Kind::Method, "the route has no such method"))
         .layer(CatchPanicLayer::custom(failed))
         .layer(DefaultBodyLimit::max(app.limits.body))
+        .layer(from_fn_with_state(heeded, refuse_unheeded))
         .layer(from_fn_with_state(Arc::clone(app), guard))
         .with_state(Arc::clone(app))
 }

@@ -1,33 +1,43 @@
 //! Turns that run in the server: each on a thread of its own, watched by whoever wants to, and not by whoever started it.
 
 mod desk;
+mod past;
 mod runs;
 mod thread;
 
 use std::any::Any;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use ramus_engine::run::{Asker, Inbox, Run};
 use ramus_engine::settings::Settings;
 use ramus_engine::{Engine, Retention, Session};
 use ramus_interchange::place::Root;
+use ramus_model::request::ToolDefinition;
 use ramus_redact::Redactor;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::error::ApiError;
 pub(crate) use desk::Reply;
 pub(crate) use runs::{Running, Runs, Taken};
 
 /// What a turn is started with.
-#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Order {
     /// What a person says; none to have what the path ends with answered.
     pub prompt: Option<String>,
     /// Pictures that are shown with it.
     pub pictures: Vec<Shown>,
+    /// Files that are given along.
+    pub attachments: Vec<Attached>,
+    /// What answers in the place of a model: a script, at servers that play scripts.
+    pub script: Option<String>,
     /// The entry that is said in other words: the turn goes back before it first.
     pub edit: Option<String>,
     /// Whether what was said last is answered again: the turn goes back to it first.
@@ -42,10 +52,35 @@ pub struct Order {
     pub max_tokens: Option<u64>,
     /// How much the model may think.
     pub thinking: Option<String>,
-    /// What becomes of the prompt when a turn runs already.
+    /// What becomes of the prompt when a turn runs already: `queue` when nobody says, `steer` or `reject`.
     pub when_busy: WhenBusy,
     /// Whether questions are put to whoever watches; otherwise what must be asked is denied.
     pub ask: Option<bool>,
+}
+
+impl Order {
+    /// Names what a turn that runs already cannot take along: it is told words, and nothing else.
+    pub(crate) fn beside_words(&self) -> Vec<&'static str> {
+        let given = [
+            ("pictures", !self.pictures.is_empty()),
+            ("attachments", !self.attachments.is_empty()),
+            ("script", self.script.is_some()),
+            ("edit", self.edit.is_some()),
+            ("regenerate", self.regenerate),
+            ("model", self.model.is_some()),
+            ("agent", self.agent.is_some()),
+            ("permission", !self.permission.is_empty()),
+            ("max_tokens", self.max_tokens.is_some()),
+            ("thinking", self.thinking.is_some()),
+        ];
+        given.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+    }
+
+    /// Returns what two orders have in common only if they are the same.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        // Nothing in it cannot be written.
+        Sha256::digest(serde_json::to_vec(self).unwrap_or_default()).into()
+    }
 }
 
 /// A picture.
@@ -58,17 +93,49 @@ pub struct Shown {
     pub kind: String,
 }
 
+/// A file that is given along.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Attached {
+    /// What it is called.
+    pub name: String,
+    /// The bytes, in base64.
+    #[serde(deserialize_with = "decoded")]
+    #[schema(value_type = String)]
+    pub data: Vec<u8>,
+}
+
+fn decoded<'d, D: Deserializer<'d>>(text: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(text)?;
+    STANDARD.decode(text).map_err(|_| serde::de::Error::custom("`data` is not base64"))
+}
+
 /// What becomes of what is said while a turn runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenBusy {
     /// It is refused.
-    #[default]
     Reject,
     /// It counts before the next request.
     Steer,
     /// It counts when the turn would end.
+    #[default]
     Queue,
+}
+
+/// Which models are listed.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields, default)]
+#[into_params(parameter_in = Query)]
+pub struct ModelQuery {
+    /// Only models with this in their name.
+    pub text: Option<String>,
+    /// Only the models of this provider.
+    pub provider: Option<String>,
+    /// Only what can be asked now.
+    pub available: bool,
+    /// The directory whose settings count; where the server was started when none is named.
+    pub cwd: Option<String>,
 }
 
 /// A turn that is ready to be run.
@@ -95,6 +162,13 @@ pub trait Workshop: Send + Sync {
         runtime: &Handle,
     ) -> Result<Equipped, ApiError>;
 
+    /// Refuses an order that no turn can be run with: words, an agent, a model or rules that there are not. Nothing is
+    /// started, asked or written.
+    fn check(&self, session: &Session, order: &Order) -> Result<(), ApiError>;
+
+    /// Returns the engine that counts tokens as turns of this session do.
+    fn counting(&self, session: &Session) -> Result<Engine, ApiError>;
+
     /// Returns what takes secrets out of what leaves the home.
     fn redactor(&self) -> Redactor;
 
@@ -103,6 +177,12 @@ pub trait Workshop: Send + Sync {
 
     /// Returns where other agents may keep their sessions.
     fn places(&self) -> Result<Vec<Root>, ApiError>;
+
+    /// Lists the tools that a turn with this order would have.
+    fn tools(&self, session: &Session, order: &Order, runtime: &Handle) -> Result<Vec<ToolDefinition>, ApiError>;
+
+    /// Lists the models that turns can be run with, as `ramus models` does in a directory.
+    fn models(&self, query: &ModelQuery, directory: &str) -> Result<Map<String, Value>, ApiError>;
 
     /// Returns the settings that hold in a directory.
     fn settings(&self, directory: &str) -> Result<Settings, ApiError>;

@@ -7,17 +7,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use ramus_engine::{Durability, Engine, EngineError};
+use ramus_engine::{Descriptions, Durability, Engine, EngineError};
 use ramus_model::usage::Prices;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Access;
+use crate::access::{Access, cookie_name};
 use crate::app::App;
 use crate::config::{Config, Listen};
-use crate::guard::{Attempts, Hosts};
+use crate::guard::{Attempts, Bodies, Hosts};
 use crate::hub::Hub;
+use crate::listed::Listed;
 use crate::listen::Socket;
 use crate::log::Log;
 use crate::metrics::Metrics;
@@ -121,6 +122,9 @@ impl Server {
         let unheard = |source| ServeError::Listen { address: named(), source };
         // Whoever comes after an import that was interrupted finds all of it, or nothing.
         home.engine.settle_imports().map_err(ServeError::Unsettled)?;
+        let home = Home { engine: home.engine.confined(), ..home };
+        // Nobody is shown a page that is over, so one that cannot be removed now keeps nobody waiting.
+        let _ = home.engine.sweep_shares();
         let socket = Socket::bind(&config.listen).await.map_err(unheard)?;
         let bound = socket.address().map_err(unheard)?;
         let address = match (&config.listen, bound) {
@@ -131,8 +135,8 @@ impl Server {
         let is_encrypted = matches!(address, Address::Tls(_));
         let hosts = Hosts::new(&config.listen, bound, is_encrypted, &config.hosts);
         let tls = config.tls.clone();
-        let scheme = if is_encrypted { "https" } else { "http" };
-        Ok(Self { app: app(config, home, hosts, scheme), socket, tls, address })
+        let cookie = cookie_name(bound.map(|bound| bound.port()));
+        Ok(Self { app: app(config, home, hosts, cookie), socket, tls, address })
     }
 
     /// Returns where the server listens.
@@ -158,9 +162,9 @@ impl Server {
     }
 }
 
-fn app(config: Config, home: Home, hosts: Hosts, scheme: &'static str) -> Arc<App> {
+fn app(config: Config, home: Home, hosts: Hosts, cookie: String) -> Arc<App> {
     let stop = CancellationToken::new();
-    let work = Work::new(config.limits.work);
+    let (work, exports) = (Work::new(config.limits.work), Work::new(config.limits.exports));
     let hub = Hub::new(home.engine.clone(), work.clone(), config.limits.events, stop.clone());
     Arc::new(App {
         engine: home.engine,
@@ -172,14 +176,19 @@ fn app(config: Config, home: Home, hosts: Hosts, scheme: &'static str) -> Arc<Ap
         access: home.access,
         hosts,
         limits: config.limits,
+        bodies: Bodies::new(&config.limits),
         attempts: Attempts::default(),
+        guesses: Attempts::default(),
         work,
+        exports,
         shelf: Shelf::default(),
+        descriptions: Descriptions::default(),
+        listed: Listed::default(),
         hub,
         runs: Runs::new(config.limits.runs),
         importing: route::Importing::default(),
         workshop: home.workshop,
-        scheme,
+        cookie,
         runtime: Handle::current(),
         metrics: Metrics::default(),
         streams: AtomicUsize::new(0),

@@ -1,6 +1,6 @@
 //! What is known about stored snapshots: names by a prefix, labels, times, and the files they hold.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gix_hash::ObjectId;
 use gix_object::Kind;
@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::compare::compare;
 use crate::error::SnapshotError;
+use crate::plan::find;
 use crate::store::{SnapshotId, Snapshots};
 
 /// A file of a snapshot.
@@ -49,6 +50,24 @@ impl Snapshots {
     /// Returns what is known about a snapshot.
     pub fn info(&self, id: SnapshotId) -> Result<SnapshotInfo, SnapshotError> {
         self.vault().info(id)
+    }
+
+    /// Says whether a snapshot holds a path, or anything beneath it.
+    pub fn holds(&self, id: SnapshotId, path: &Path) -> Result<bool, SnapshotError> {
+        let root = self.vault().directory_of(id)?;
+        Ok(path.as_os_str().is_empty() || find(self.objects(), root, path)?.is_some())
+    }
+
+    /// Counts the files of a snapshot; one that holds about the same makes that quick: its name, and how many it has.
+    pub fn count(&self, id: SnapshotId, near: Option<(SnapshotId, u64)>) -> Result<u64, SnapshotError> {
+        let base = near.map(|(near, _)| self.vault().directory_of(near)).transpose()?;
+        let differences = compare(self.objects(), base, Some(self.vault().directory_of(id)?))?;
+        let (mut more, mut less) = (near.map_or(0, |(_, files)| files), 0);
+        for difference in differences {
+            more += u64::from(difference.old.is_none());
+            less += u64::from(difference.new.is_none());
+        }
+        Ok(more.saturating_sub(less))
     }
 
     /// Lists the files of a snapshot, with the hash of their content.

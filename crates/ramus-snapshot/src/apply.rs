@@ -65,17 +65,40 @@ impl Applier<'_> {
     /// Carries out the steps.
     pub(crate) fn apply(&mut self, steps: &[Step]) -> Result<(), SnapshotError> {
         let (gone, come): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|step| step.new.is_none());
+        let (hollow, gone): (Vec<&Step>, Vec<&Step>) = gone.into_iter().partition(|step| step.is_hollow());
         // A file must be gone before a directory can have its name, and a directory before a file can.
         for step in &gone {
-            let outcome = self.remove(step).or_else(|error| refused(step, error))?;
+            let removed = if step.clears { self.clear_out(step) } else { self.remove(step) };
+            let outcome = removed.or_else(|error| refused(step, error))?;
             self.outcomes.insert(step.path.clone(), outcome);
         }
-        gone.iter().for_each(|step| self.prune(&step.path));
         for batch in come.chunks(BATCH) {
             self.write(batch)?;
         }
-        gone.iter().for_each(|step| self.prune(&step.path));
+        gone.iter().for_each(|step| self.prune(step));
+        for step in gone.iter().chain(&hollow) {
+            self.keep_hollow(step);
+        }
         self.make_durable(steps)
+    }
+
+    /// Removes whatever is there, with everything in it.
+    fn clear_out(&self, step: &Step) -> io::Result<Outcome> {
+        let (parent, name) = split(&step.path);
+        match self.directory(&parent, false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            directory => crate::clear::clear(directory?.as_fd(), &name)?,
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Makes the directories that were there with nothing in them, unless something else stands there.
+    fn keep_hollow(&mut self, step: &Step) {
+        let is_there = step.stays.iter().all(|path| self.directory(path, true).is_ok());
+        if step.is_hollow() {
+            let outcome = if is_there { Outcome::Done } else { Outcome::Kept };
+            self.outcomes.insert(step.path.clone(), outcome);
+        }
     }
 
     fn remove(&self, step: &Step) -> io::Result<Outcome> {
@@ -123,7 +146,7 @@ impl Applier<'_> {
         let made = self.begin(step).and_then(|begun| match begun {
             Begun::Settled(outcome) => Ok(Made::Settled(outcome)),
             Begun::Open(place) => {
-                let file = place.make(new.kind, &content)?;
+                let file = place.make(new.kind, &content, step.mode)?;
                 file.iter().for_each(crate::durable::begin);
                 Ok(Made::Ready(place, file))
             }
@@ -179,10 +202,13 @@ impl Applier<'_> {
         Ok(open(whole)?)
     }
 
-    /// Removes directories above a path that became empty, as long as they do.
-    fn prune(&self, path: &Path) {
-        let mut above = path.parent();
+    /// Removes directories above a path that became empty, as long as they do and were not so before.
+    fn prune(&self, step: &Step) {
+        let mut above = step.path.parent();
         while let Some(directory) = above.filter(|directory| !directory.as_os_str().is_empty()) {
+            if step.stays.iter().any(|stays| stays == directory) {
+                return;
+            }
             let (parent, name) = split(directory);
             let Ok(parent) = self.directory(&parent, false) else { return };
             // One that is not empty stays: the system refuses.
@@ -214,9 +240,9 @@ fn refused(step: &Step, error: io::Error) -> Result<Outcome, SnapshotError> {
         // It may not be changed.
         Some(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Ok(Outcome::Kept),
         // Something else stands there, or on the way: a link, a file, a directory.
-        Some(Errno::LOOP | Errno::NOTDIR | Errno::XDEV | Errno::ISDIR | Errno::NOENT | Errno::EXIST) => {
-            Ok(Outcome::Kept)
-        }
+        Some(
+            Errno::LOOP | Errno::NOTDIR | Errno::XDEV | Errno::ISDIR | Errno::NOENT | Errno::EXIST | Errno::NOTEMPTY,
+        ) => Ok(Outcome::Kept),
         Some(Errno::NAMETOOLONG | Errno::BUSY | Errno::TXTBSY | Errno::AGAIN) => Ok(Outcome::Kept),
         _ => Err(SnapshotError::io("restore", &step.path)(error)),
     }

@@ -162,6 +162,7 @@ impl Vault {
         for one in kept {
             if live.insert(one.id.0) {
                 open.push(self.directory_of(one.id)?);
+                live.extend(self.name_beside(one.id)?);
             }
         }
         // The directory as it was last seen is what the next snapshot starts from.

@@ -1,7 +1,7 @@
 //! Comparing two directories: which paths differ. Directories with the same name hold the same and are not opened.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use gix_hash::ObjectId;
 use gix_object::tree::EntryKind;
@@ -40,21 +40,33 @@ pub(crate) fn compare(
     Ok(found)
 }
 
-/// Joins what was taken away in one place and came back in another.
+/// Says whether something is a link.
+pub(crate) fn is_link(item: Item) -> bool {
+    item.kind == EntryKind::Link
+}
+
+/// Joins what was taken away in one place and came back in another. A link does not become a file that way, and where
+/// something goes for a directory, or the other way round, nothing moves to: no patch could say it.
 pub(crate) fn join_moved(differences: Vec<Difference>) -> Vec<Difference> {
-    let mut gone: HashMap<ObjectId, Vec<usize>> = HashMap::new();
+    let came = differences.iter().filter(|one| one.old.is_none()).flat_map(|one| one.path.ancestors().skip(1));
+    let came: HashSet<&Path> = came.collect();
+    let mut gone: HashMap<(ObjectId, bool), Vec<usize>> = HashMap::new();
+    let (mut emptied, mut above): (HashSet<&Path>, HashSet<&Path>) = Default::default();
     for (number, difference) in differences.iter().enumerate().rev() {
         if let (Some(old), None) = (difference.old, difference.new) {
-            gone.entry(old.id).or_default().push(number);
+            if !came.contains(&*difference.path) {
+                gone.entry((old.id, is_link(old))).or_default().push(number);
+            }
+            emptied.insert(&difference.path);
+            above.extend(difference.path.ancestors().skip(1));
         }
     }
     let mut origins = HashMap::new();
     for (number, difference) in differences.iter().enumerate() {
-        if let (None, Some(new)) = (difference.old, difference.new)
-            && let Some(origin) = gone.get_mut(&new.id).and_then(Vec::pop)
-        {
-            origins.insert(number, origin);
-        }
+        let Some(new) = difference.new.filter(|_| difference.old.is_none()) else { continue };
+        let is_free = !above.contains(&*difference.path) && !difference.path.ancestors().any(|up| emptied.contains(up));
+        let Some(places) = gone.get_mut(&(new.id, is_link(new))).filter(|_| is_free) else { continue };
+        origins.extend(places.pop().map(|origin| (number, origin)));
     }
     let paths: HashMap<usize, (PathBuf, Option<Item>)> = origins
         .values()

@@ -13,7 +13,7 @@ use crate::compare::compare;
 use crate::difference::Names;
 use crate::error::SnapshotError;
 use crate::pack::{Finished, Pack};
-use crate::plan::{Action, Step, is_writable};
+use crate::plan::{Step, is_writable};
 use crate::store::{SnapshotId, Snapshots};
 use crate::tree;
 use crate::vault::Vault;
@@ -29,7 +29,7 @@ impl Snapshots {
         let steps: Vec<Step> = all
             .into_iter()
             .filter(|one| is_writable(&one.path))
-            .map(|one| Step { path: one.path, action: Action::Create, conflict: None, old: None, new: one.new })
+            .map(|one| Step::new(one.path, None, one.new))
             .collect();
         let mut applier = Applier { root: &root, objects: self.objects(), outcomes: BTreeMap::new(), missing: None };
         applier.apply(&steps)?;
@@ -42,6 +42,9 @@ impl Snapshots {
         let mut adopting =
             Adopting { from: other, to: self.vault(), pack: Pack::default(), done: Vec::new(), names: Names::new() };
         adopting.object(id.0, Kind::Commit)?;
+        if let Some(beside) = other.name_beside(id)? {
+            adopting.object(beside, Kind::Blob)?;
+        }
         let mut open = vec![other.directory_of(id)?];
         while let Some(directory) = open.pop() {
             if !adopting.object(directory, Kind::Tree)? {

@@ -3,19 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use gix_object::Kind;
-use gix_object::tree::EntryKind;
 
-use crate::compare::{Difference, Item, compare, join_moved};
+use crate::compare::{Difference, Item, compare, is_link, join_moved};
 use crate::error::SnapshotError;
+use crate::patch::Part;
 use crate::store::{SnapshotId, Snapshots};
 use crate::text;
 
 /// What became of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
     /// It came.
     Added,
     /// It is another one.
+    #[default]
     Modified,
     /// It went.
     Deleted,
@@ -36,7 +37,7 @@ impl Status {
 }
 
 /// How a file differs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileDiff {
     /// Its name now, or the last one it had.
     pub path: PathBuf,
@@ -50,8 +51,17 @@ pub struct FileDiff {
     pub deletions: u64,
     /// Whether it is no text, so that no lines are counted.
     pub is_binary: bool,
-    /// The unified diff.
+    /// The unified diff: a patch that git takes. What is no UTF-8 is replaced.
     pub diff: String,
+    /// The same, byte for byte, when something had to be replaced.
+    pub exact: Option<Vec<u8>>,
+}
+
+impl FileDiff {
+    /// Returns the patch, byte for byte.
+    pub fn patch(&self) -> &[u8] {
+        self.exact.as_deref().unwrap_or(self.diff.as_bytes())
+    }
 }
 
 impl Snapshots {
@@ -64,6 +74,21 @@ impl Snapshots {
         Ok(compare(self.objects(), Some(old), Some(new))?.into_iter().map(|one| one.path).collect())
     }
 
+    /// The same, and whether it only shows: it could have been there before, where it was not covered.
+    pub fn changed_or_shown(&self, old: SnapshotId, new: SnapshotId) -> Result<Vec<(PathBuf, bool)>, SnapshotError> {
+        if old == new {
+            return Ok(Vec::new());
+        }
+        let beside = self.vault().beside(old)?;
+        let is_left_out = |path: &Path| beside.as_ref().is_some_and(|beside| beside.leaves_out(path));
+        let (old, new) = (self.vault().directory_of(old)?, self.vault().directory_of(new)?);
+        let all = compare(self.objects(), Some(old), Some(new))?.into_iter();
+        Ok(all
+            .map(|one| (one.old.is_none() && is_left_out(&one.path), one.path))
+            .map(|(is, path)| (path, is))
+            .collect())
+    }
+
     /// Says whether a snapshot is kept here.
     pub fn has(&self, id: SnapshotId) -> bool {
         self.objects().has(&id.0)
@@ -71,8 +96,13 @@ impl Snapshots {
 
     /// Compares two snapshots. `only` chooses paths and what is beneath them; empty for all.
     pub fn diff(&self, old: SnapshotId, new: SnapshotId, only: &[PathBuf]) -> Result<Vec<FileDiff>, SnapshotError> {
+        let beside = self.vault().beside(new)?;
         let (old, new) = (self.vault().directory_of(old)?, self.vault().directory_of(new)?);
-        let differences = join_moved(compare(self.objects(), Some(old), Some(new))?);
+        let mut differences = compare(self.objects(), Some(old), Some(new))?;
+        // What is not covered any more is not gone.
+        let is_left_out = |path: &Path| beside.as_ref().is_some_and(|beside| beside.leaves_out(path));
+        differences.retain(|one| one.new.is_some() || !is_left_out(&one.path));
+        let differences = join_moved(differences);
         let is_wanted = |path: &Path| only.is_empty() || only.iter().any(|only| path.starts_with(only));
         let wanted = differences.into_iter().filter(|difference| is_wanted(&difference.path));
         wanted.map(|difference| self.file_diff(difference)).collect()
@@ -85,43 +115,34 @@ impl Snapshots {
             item.map_or(Ok(()), |item| self.objects().read(&item.id, Kind::Blob, &mut bytes))?;
             Ok(bytes)
         };
-        let text = text::diff(&content(old)?, &content(new)?);
         let status = match (&from, old, new) {
             (Some(_), ..) => Status::Renamed,
             (None, None, _) => Status::Added,
             (None, Some(_), None) => Status::Deleted,
             (None, Some(_), Some(_)) => Status::Modified,
         };
-        let mut diff = header(&path, from.as_deref(), old, new);
-        if text.is_binary {
-            diff.push_str("Binary files differ\n");
+        // What became another kind of thing goes in a patch, and comes again.
+        let steps = match (old, new) {
+            (Some(one), Some(other)) if is_link(one) != is_link(other) => vec![(old, None), (None, new)],
+            _ => vec![(old, new)],
+        };
+        let mut found = FileDiff { path, from, status, ..FileDiff::default() };
+        let mut patch = Vec::new();
+        for (old, new) in steps {
+            let text = text::diff(&content(old)?, &content(new)?);
+            let from = found.from.as_deref().unwrap_or(&found.path);
+            Part { path: &found.path, from, old, new, text: &text }.write(&mut patch);
+            found.additions += text.additions;
+            found.deletions += text.deletions;
+            found.is_binary |= text.is_binary;
         }
-        diff.push_str(&text.hunks);
-        let text::TextDiff { additions, deletions, is_binary, .. } = text;
-        Ok(FileDiff { path, from, status, additions, deletions, is_binary, diff })
+        match String::from_utf8(patch) {
+            Ok(text) => found.diff = text,
+            Err(error) => {
+                found.diff = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                found.exact = Some(error.into_bytes());
+            }
+        }
+        Ok(found)
     }
-}
-
-/// The lines in front of the hunks: names, and modes where they differ.
-fn header(path: &Path, from: Option<&Path>, old: Option<Item>, new: Option<Item>) -> String {
-    let (before, after) = (from.unwrap_or(path).display(), path.display());
-    let mode = |item: Item| match item.kind {
-        EntryKind::BlobExecutable => "100755",
-        EntryKind::Link => "120000",
-        _ => "100644",
-    };
-    let mut text = String::new();
-    match (old.map(mode), new.map(mode)) {
-        (Some(old), Some(new)) if old != new => text.push_str(&format!("old mode {old}\nnew mode {new}\n")),
-        (None, Some(new)) => text.push_str(&format!("new file mode {new}\n")),
-        (Some(old), None) => text.push_str(&format!("deleted file mode {old}\n")),
-        _ => {}
-    }
-    if from.is_some() {
-        text.push_str(&format!("rename from {before}\nrename to {after}\n"));
-    }
-    let before = if old.is_some() { format!("a/{before}") } else { "/dev/null".to_owned() };
-    let after = if new.is_some() { format!("b/{after}") } else { "/dev/null".to_owned() };
-    text.push_str(&format!("--- {before}\n+++ {after}\n"));
-    text
 }

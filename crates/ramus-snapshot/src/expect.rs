@@ -36,7 +36,7 @@ impl Snapshots {
         let directory = trees.apply(Some(root), &changes, 0)?;
         let directory = directory.map_or_else(|| trees.write(Entries::new()), Ok)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let id = self.commit(&mut pack, directory, about, now.as_secs())?;
+        let id = self.commit(&mut pack, (directory, None), about, now.as_secs())?;
         self.objects().add(if pack.is_empty() { Vec::new() } else { vec![pack.finish()?] })?;
         Ok(id)
     }

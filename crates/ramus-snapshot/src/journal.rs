@@ -15,7 +15,7 @@ use gix_object::tree::EntryKind;
 
 use crate::compare::Item;
 use crate::known::{path_bytes, path_of};
-use crate::plan::{Action, Step};
+use crate::plan::Step;
 
 const FIRST: &str = "ramus restore 1";
 
@@ -24,7 +24,12 @@ pub(crate) fn write(path: &Path, steps: &[Step]) -> io::Result<()> {
     let mut text = format!("{FIRST}\n");
     for step in steps {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{} {} {}", spell(step.old), spell(step.new), hex::encode(path_bytes(&step.path)));
+        let _ = write!(text, "{} {} {}", spell(step.old), spell(step.new), hex::encode(path_bytes(&step.path)));
+        let _ = step.mode.map_or(Ok(()), |mode| write!(text, " mode:{mode:o}"));
+        for path in &step.stays {
+            let _ = write!(text, " stays:{}", hex::encode(path_bytes(path)));
+        }
+        text.push_str(if step.clears { " clears:\n" } else { "\n" });
     }
     let checksum = crc32fast::hash(text.as_bytes());
     let _ = writeln!(text, "end {checksum:08x}");
@@ -71,12 +76,16 @@ fn step(line: &str) -> Option<Step> {
     let mut words = line.split(' ');
     let (old, new) = (item(words.next()?)?, item(words.next()?)?);
     let path: PathBuf = path_of(&hex::decode(words.next()?).ok()?).to_owned();
-    let action = match (old, new) {
-        (None, _) => Action::Create,
-        (Some(_), Some(_)) => Action::Overwrite,
-        (Some(_), None) => Action::Delete,
-    };
-    Some(Step { path, action, conflict: None, old, new })
+    let mut step = Step::new(path, old, new);
+    for word in words {
+        match word.split_once(':')? {
+            ("mode", mode) => step.mode = Some(u32::from_str_radix(mode, 8).ok()?),
+            ("stays", path) => step.stays.push(path_of(&hex::decode(path).ok()?).to_owned()),
+            ("clears", "") => step = Step { stays: step.stays, ..Step::clearing(step.path) },
+            _ => return None,
+        }
+    }
+    Some(step)
 }
 
 fn spell(item: Option<Item>) -> String {

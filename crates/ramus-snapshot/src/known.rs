@@ -77,6 +77,10 @@ impl Look {
         self.size
     }
 
+    pub(crate) fn mode(&self) -> u32 {
+        self.mode
+    }
+
     pub(crate) fn is_file(&self) -> bool {
         self.mode & KIND == 0o100_000
     }

@@ -26,12 +26,14 @@ const TRIES: usize = 16;
 pub(crate) struct Objects {
     directory: PathBuf,
     packs: RwLock<Vec<Arc<Bundle>>>,
+    /// Those of them that are not kept here.
+    borrowed: RwLock<Vec<Arc<Bundle>>>,
 }
 
 impl Objects {
     /// Opens the packs in a directory.
     pub(crate) fn open(directory: &Path) -> Result<Self, SnapshotError> {
-        let objects = Self { directory: directory.to_owned(), packs: RwLock::default() };
+        let objects = Self { directory: directory.to_owned(), packs: RwLock::default(), borrowed: RwLock::default() };
         objects.refresh()?;
         Ok(objects)
     }
@@ -51,6 +53,7 @@ impl Objects {
                     Err(error) => return Err(error),
                 }
             }
+            packs.extend(self.borrowed.read().unwrap_or_else(PoisonError::into_inner).iter().cloned());
             if is_whole {
                 *self.packs.write().unwrap_or_else(PoisonError::into_inner) = packs;
                 return Ok(());
@@ -122,6 +125,22 @@ impl Objects {
             }
         }
         Ok(None)
+    }
+
+    /// Takes in packs that are not kept: they are written elsewhere, and can be removed there.
+    pub(crate) fn borrow(&self, packs: Vec<Finished>, place: &Path) -> Result<(), SnapshotError> {
+        for pack in packs {
+            let index = place.join(&pack.name).with_extension("idx");
+            for (path, bytes) in [(index.with_extension("pack"), &pack.pack), (index.clone(), &pack.index)] {
+                let mut options = OpenOptions::new();
+                let file = options.write(true).create_new(true).mode(0o600).open(&path);
+                file.and_then(|mut file| file.write_all(bytes)).map_err(SnapshotError::io("write", &path))?;
+            }
+            let open = Arc::new(bundle(&index)?);
+            self.borrowed.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&open));
+            self.packs.write().unwrap_or_else(PoisonError::into_inner).push(open);
+        }
+        Ok(())
     }
 
     /// Writes packs durably and takes them in.

@@ -103,23 +103,28 @@ impl Place {
     }
 
     /// Writes new content beside the name. A file that is returned must be made durable before it is published.
-    pub(crate) fn make(&self, kind: EntryKind, content: &[u8]) -> io::Result<Option<File>> {
+    /// Without a `mode`, that of what is replaced counts.
+    pub(crate) fn make(&self, kind: EntryKind, content: &[u8], mode: Option<u32>) -> io::Result<Option<File>> {
         if kind == EntryKind::Link {
             rustix::fs::symlinkat(path_of(content), &self.directory, &self.unfinished)?;
             return Ok(None);
         }
-        let mode = Mode::from_raw_mode(if kind == EntryKind::BlobExecutable { 0o777 } else { 0o666 });
+        let is_executable = kind == EntryKind::BlobExecutable;
+        // The mode of what is replaced counts as far as snapshots do not: who may read it stays as it was, from the first
+        // byte on.
+        let replaced = rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok();
+        let replaced = replaced.filter(|stat| stat.st_mode & 0o170_000 == 0o100_000).map(|stat| {
+            let executable = if is_executable { (stat.st_mode & 0o444) >> 2 } else { 0 };
+            Mode::from_raw_mode(stat.st_mode & 0o666 | executable)
+        });
+        let replaced = mode.map(|mode| Mode::from_raw_mode(mode & 0o777)).or(replaced);
+        let mode = replaced.unwrap_or(Mode::from_raw_mode(if is_executable { 0o777 } else { 0o666 }));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(rustix::fs::openat(&self.directory, &self.unfinished, flags, mode)?);
-        file.write_all(content)?;
-        // The mode of what is replaced counts as far as snapshots do not: who may read it stays as it was.
-        if let Ok(stat) = rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW)
-            && stat.st_mode & 0o170_000 == 0o100_000
-        {
-            let readable = stat.st_mode & 0o666;
-            let executable = if kind == EntryKind::BlobExecutable { (stat.st_mode & 0o444) >> 2 } else { 0 };
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(readable | executable))?;
+        if let Some(mode) = replaced {
+            rustix::fs::fchmod(&file, mode)?;
         }
+        file.write_all(content)?;
         Ok(Some(file))
     }
 

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use gix_hash::ObjectId;
+use gix_object::tree::EntryKind;
 
 use crate::compare::{Item, compare};
 use crate::error::SnapshotError;
@@ -30,7 +31,7 @@ pub enum Action {
 pub enum Conflict {
     /// Somebody changed it.
     Changed,
-    /// Something is there that snapshots do not cover.
+    /// Something is there that snapshots do not cover, or the target did not, so that it may have been there then.
     Uncovered,
     /// The name is none that may be written. It cannot be forced.
     Forbidden,
@@ -49,6 +50,12 @@ pub struct Step {
     pub(crate) old: Option<Item>,
     /// What shall be there.
     pub(crate) new: Option<Item>,
+    /// Who may do what with what is made; without it, that of what is replaced counts.
+    pub(crate) mode: Option<u32>,
+    /// Directories with nothing in them that are there when it is done: nobody made them on the way.
+    pub(crate) stays: Vec<PathBuf>,
+    /// Whether whatever is there goes, with everything in it.
+    pub(crate) clears: bool,
 }
 
 /// What a restore would do, sorted by path.
@@ -59,6 +66,26 @@ pub struct Plan {
 }
 
 impl Step {
+    /// A step from what is there to what shall be there.
+    pub(crate) fn new(path: PathBuf, old: Option<Item>, new: Option<Item>) -> Self {
+        let action = match (old, new) {
+            (None, _) => Action::Create,
+            (Some(_), Some(_)) => Action::Overwrite,
+            (Some(_), None) => Action::Delete,
+        };
+        Self { path, action, conflict: None, old, new, mode: None, stays: Vec::new(), clears: false }
+    }
+
+    /// A step that removes whatever is there.
+    pub(crate) fn clearing(path: PathBuf) -> Self {
+        Self { action: Action::Delete, clears: true, ..Self::new(path, None, None) }
+    }
+
+    /// Says whether nothing is made but a directory.
+    pub(crate) fn is_hollow(&self) -> bool {
+        self.old.is_none() && self.new.is_none() && !self.clears
+    }
+
     /// Says whether it is carried out.
     pub(crate) fn is_chosen(&self, force: bool) -> bool {
         match self.conflict {
@@ -70,6 +97,11 @@ impl Step {
 }
 
 impl Plan {
+    /// Returns what goes whatever it is, and that no snapshot may hold.
+    pub fn cleared(&self) -> impl Iterator<Item = &Path> {
+        self.steps.iter().filter(|step| step.clears).map(|step| step.path.as_path())
+    }
+
     /// Returns the steps that something stands against.
     pub fn conflicts(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.conflict.is_some())
@@ -87,12 +119,22 @@ pub(crate) struct States {
     pub(crate) current: ObjectId,
 }
 
-/// Plans a restore. `is_wanted` chooses paths, `is_there` says whether something that is not covered has a name.
+/// What snapshots do not cover.
+pub(crate) struct Seen<I, H, L> {
+    /// Says whether something has a name now.
+    pub(crate) is_there: I,
+    /// Says whether that is what it shall be.
+    pub(crate) holds: H,
+    /// Says whether something could have had a name in the target.
+    pub(crate) was_left_out: L,
+}
+
+/// Plans a restore. `is_wanted` chooses paths.
 pub(crate) fn plan(
     objects: &Objects,
     states: States,
     is_wanted: impl Fn(&Path) -> bool,
-    is_there: impl Fn(&Path) -> bool,
+    seen: &Seen<impl Fn(&Path) -> bool, impl Fn(&Path, Item) -> bool, impl Fn(&Path) -> bool>,
 ) -> Result<Plan, SnapshotError> {
     let mut steps = Vec::new();
     for difference in compare(objects, Some(states.current), Some(states.target))? {
@@ -101,21 +143,23 @@ pub(crate) fn plan(
             continue;
         }
         let left = look_up(objects, states.baseline, &path)?;
-        let action = match (old, new) {
-            (None, _) => Action::Create,
-            (Some(_), Some(_)) => Action::Overwrite,
-            // What ramus never had is not its to remove.
-            (Some(_), None) if left.is_none() => continue,
-            (Some(_), None) => Action::Delete,
-        };
+        // What ramus never had is not its to remove.
+        if old.is_some() && new.is_none() && left.is_none() {
+            continue;
+        }
+        let is_there = old.is_none() && (seen.is_there)(&path);
+        // What is covered no more and still what it shall be needs nothing.
+        if is_there && new.is_some_and(|new| (seen.holds)(&path, new)) {
+            continue;
+        }
         let conflict = if !is_writable(&path) {
             Some(Conflict::Forbidden)
-        } else if old.is_none() && is_there(&path) {
+        } else if is_there || new.is_none() && (seen.was_left_out)(&path) {
             Some(Conflict::Uncovered)
         } else {
             (old.is_some() && old != left).then_some(Conflict::Changed)
         };
-        steps.push(Step { path, action, conflict, old, new });
+        steps.push(Step { conflict, ..Step::new(path, old, new) });
     }
     Ok(Plan { steps })
 }
@@ -126,11 +170,16 @@ pub(crate) fn is_writable(path: &Path) -> bool {
     parts.all(|part| !part.is_empty() && part != b"." && part != b".." && !part.contains(&0) && !name::is_git(part))
 }
 
-/// Returns what a directory holds at a path.
+/// Returns the file that a directory holds at a path.
 pub(crate) fn look_up(objects: &Objects, root: ObjectId, path: &Path) -> Result<Option<Item>, SnapshotError> {
-    let mut item = Item { kind: gix_object::tree::EntryKind::Tree, id: root };
+    Ok(find(objects, root, path)?.filter(|item| item.kind != EntryKind::Tree))
+}
+
+/// Returns what a directory holds at a path, directories as well.
+pub(crate) fn find(objects: &Objects, root: ObjectId, path: &Path) -> Result<Option<Item>, SnapshotError> {
+    let mut item = Item { kind: EntryKind::Tree, id: root };
     for part in path_bytes(path).split(|byte| *byte == b'/') {
-        if item.kind != gix_object::tree::EntryKind::Tree {
+        if item.kind != EntryKind::Tree {
             return Ok(None);
         }
         match tree::read(objects, &item.id)?.get(part) {
@@ -138,5 +187,5 @@ pub(crate) fn look_up(objects: &Objects, root: ObjectId, path: &Path) -> Result<
             None => return Ok(None),
         }
     }
-    Ok(Some(item).filter(|item| item.kind != gix_object::tree::EntryKind::Tree))
+    Ok(Some(item))
 }

@@ -1,15 +1,25 @@
 //! Restoring: a plan, carried out under a journal.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
+use gix_object::tree::EntryKind;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 
 use crate::apply::{Applier, Outcome};
+use crate::beside::Beside;
+use crate::compare::Item;
 use crate::error::SnapshotError;
+use crate::former::Former;
 use crate::journal;
-use crate::plan::{Plan, States, Step, plan};
+use crate::place::{Place, There};
+use crate::plan::{Action, Plan, Seen, States, Step, plan};
 use crate::store::{SnapshotId, Snapshots};
+use crate::walk::Uncovered;
+
+/// So many names that snapshots leave out are looked at.
+const LOOKS: usize = 20_000;
 
 /// Which restore.
 #[derive(Clone, Debug)]
@@ -42,7 +52,97 @@ impl Snapshots {
             current: self.vault().directory_of(restore.current)?,
         };
         let is_wanted = |path: &Path| restore.only.is_empty() || restore.only.iter().any(|only| path.starts_with(only));
-        plan(self.objects(), states, is_wanted, |path| self.is_there(path))
+        let beside = self.vault().beside(restore.target)?;
+        let former = beside.is_none().then(|| Former::new(self.objects(), states.target, self.root()));
+        let was_left_out = |path: &Path| match (&beside, &former) {
+            (Some(beside), _) => beside.leaves_out(path),
+            (None, former) => former.as_ref().is_some_and(|former| former.leaves_out(path)),
+        };
+        let holds = |path: &Path, item: Item| self.still_has(path, item);
+        let seen = Seen { is_there: |path: &Path| self.is_there(path), holds, was_left_out };
+        let mut plan = plan(self.objects(), states, is_wanted, &seen)?;
+        for (step, beside) in plan.steps.iter_mut().filter_map(|step| Some((step, beside.as_ref()?))) {
+            match step.new {
+                Some(new) if new.kind == EntryKind::Link => {}
+                Some(new) => step.mode = beside.mode(&step.path, new.kind == EntryKind::BlobExecutable),
+                None => step.stays = beside.hollow_around(&step.path),
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Says whether a name holds this. A file that cannot be read holds something else.
+    fn still_has(&self, path: &Path, item: Item) -> bool {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let opened = rustix::fs::openat2(self.directory(), parent, flags, Mode::empty(), resolve);
+        let (Ok(parent), Some(name)) = (opened, path.file_name()) else { return false };
+        let place = Place::new(parent, name.into());
+        place.item(&place.name).is_ok_and(|there| there == There::Item(Some(item)))
+    }
+
+    /// Returns what was ignored when a snapshot was taken and may have changed since a moment, in seconds since 1970: no
+    /// snapshot brings it back.
+    pub fn ignored_since(&self, id: SnapshotId, moment: i64) -> Result<Vec<Uncovered>, SnapshotError> {
+        let Some(beside) = self.vault().beside(id)? else { return Ok(Vec::new()) };
+        let of_git = |path: &Path| path.file_name().is_some_and(|name| crate::name::is_git(name.as_encoded_bytes()));
+        let is_ours = |path: &Path| self.apart().iter().any(|apart| path.starts_with(apart));
+        let (mut found, mut looks) = (Vec::new(), LOOKS);
+        for path in beside.left_out().filter(|path| !of_git(path) && !is_ours(path)) {
+            if self.has_changed(path, moment, &mut looks)? {
+                found.push(Uncovered { path: path.to_owned(), reason: "it is ignored, and may have changed" });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Says whether anything at a path was changed since a moment. What is not looked at any more may have been.
+    fn has_changed(&self, path: &Path, moment: i64, looks: &mut usize) -> Result<bool, SnapshotError> {
+        let mut open = vec![path.to_owned()];
+        while let Some(path) = open.pop() {
+            *looks = looks.saturating_sub(1);
+            let Some(changed) = self.changed_at(&path) else { continue };
+            if changed >= moment || *looks == 0 {
+                return Ok(true);
+            }
+            open.extend(self.names(&path)?.into_iter().map(|(name, _)| path.join(name)));
+        }
+        Ok(false)
+    }
+
+    /// When a name was last changed, in seconds since 1970.
+    fn changed_at(&self, path: &Path) -> Option<i64> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let found = rustix::fs::openat2(self.directory(), path, flags, Mode::empty(), resolve).ok()?;
+        Some(rustix::fs::fstat(found).ok()?.st_ctime)
+    }
+
+    /// Leaves who may do what as it is with files where somebody else decided that. `left` is the state in which ramus left
+    /// a file, if it did.
+    pub fn keep_modes(
+        &self,
+        plan: &mut Plan,
+        current: SnapshotId,
+        left: impl Fn(&Path) -> Option<SnapshotId>,
+    ) -> Result<(), SnapshotError> {
+        let mut known: BTreeMap<SnapshotId, Option<Beside>> = BTreeMap::new();
+        let mut mode = |id: SnapshotId, step: &Step| -> Result<Option<u32>, SnapshotError> {
+            let beside = match known.entry(id) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => unknown.insert(self.vault().beside(id)?),
+            };
+            let is_executable = step.old.is_some_and(|old| old.kind == EntryKind::BlobExecutable);
+            Ok(beside.as_ref().and_then(|beside| beside.mode(&step.path, is_executable)))
+        };
+        for step in plan.steps.iter_mut().filter(|step| step.action == Action::Overwrite && step.mode.is_some()) {
+            let left = left(&step.path).map(|left| mode(left, step)).transpose()?.flatten();
+            if left.is_none() || left != mode(current, step)? {
+                step.mode = None;
+            }
+        }
+        Ok(())
     }
 
     /// Says whether something has a name, no link on the way being followed. A directory makes room for a file when
@@ -74,6 +174,12 @@ impl Snapshots {
     pub fn recover(&mut self) -> Result<Option<Restored>, SnapshotError> {
         let _lock = self.vault().begin()?;
         self.end_restore()
+    }
+
+    /// Says whether there is one.
+    pub(crate) fn is_interrupted(&self) -> Result<bool, SnapshotError> {
+        let journal = self.journal();
+        Ok(journal::read(&journal).map_err(SnapshotError::io("read", &journal))?.is_some())
     }
 
     /// The same, for whoever holds the lock.

@@ -7,14 +7,16 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use crate::known::path_bytes;
+use crate::tracked::Tracked;
 use crate::walk::Uncovered;
 
 /// A file with more bytes is none that a person wrote.
@@ -24,7 +26,7 @@ const LARGEST: u64 = 256 << 10;
 const MOST: u64 = 4 << 20;
 
 /// A file with more bytes names no directory.
-const LONGEST_NAME: u64 = 4 << 10;
+pub(crate) const LONGEST_NAME: u64 = 4 << 10;
 
 /// The ignore files of a directory, and those above it.
 #[derive(Default)]
@@ -38,11 +40,18 @@ pub(crate) struct Rules {
     exclude: Option<Gitignore>,
     /// Whether a repository starts here: what git reads above it does not count.
     is_top: bool,
+    /// Where that is: its path in the outermost repository, and what it tracks, which is read when somebody asks.
+    repository: Option<(PathBuf, PathBuf, OnceLock<Option<Tracked>>)>,
+    /// Whether all of this is left out, but for what git tracks.
+    is_within: bool,
 }
 
 impl Rules {
     /// Says whether a path is left out.
     pub(crate) fn exclude(&self, path: &Path, is_directory: bool) -> bool {
+        if self.is_within {
+            return true;
+        }
         let chain = || std::iter::successors(Some(self), |rules| rules.above.as_deref());
         let verdict = |file: &Option<Gitignore>| match file.as_ref()?.matched(path, is_directory) {
             Match::None => None,
@@ -63,6 +72,30 @@ impl Rules {
             .or_else(|| chain().find(|rules| rules.is_top).and_then(|top| verdict(&top.exclude)))
             .or_else(|| chain().last().and_then(|last| verdict(&last.exclude)))
             .unwrap_or_default()
+    }
+}
+
+impl Rules {
+    /// Says whether git tracks a path, or something in it, so that no ignore file leaves it out.
+    pub(crate) fn tracks(&self, path: &Path, is_directory: bool) -> bool {
+        let chain = || std::iter::successors(Some(self), |rules| rules.above.as_deref());
+        // What somebody leaves out of snapshots is left out.
+        let own = |rules: &Self| match rules.own.as_ref()?.matched(path, is_directory) {
+            Match::None => None,
+            verdict => Some(verdict.is_ignore()),
+        };
+        if chain().find_map(own).unwrap_or_default() {
+            return false;
+        }
+        let Some((inside, place, tracked)) = chain().find_map(|rules| rules.repository.as_ref()) else { return false };
+        let Ok(path) = path.strip_prefix(inside) else { return false };
+        let tracked = tracked.get_or_init(|| Tracked::of(place));
+        tracked.as_ref().is_some_and(|tracked| tracked.has(path_bytes(path), is_directory))
+    }
+
+    /// The rules in a directory that is left out, but for what git tracks in it.
+    pub(crate) fn within(self: &Arc<Self>) -> Arc<Self> {
+        Arc::new(Self { above: Some(Arc::clone(self)), is_within: true, ..Self::default() })
     }
 }
 
@@ -99,6 +132,8 @@ impl Marks {
 #[derive(Default)]
 pub(crate) struct RuleReader {
     read: AtomicU64,
+    /// The outermost repository, or the directory that is looked at when it is in none.
+    outermost: OnceLock<PathBuf>,
 }
 
 /// Files that were not heeded, and why.
@@ -111,6 +146,7 @@ impl RuleReader {
         let exclude = gitconfig_excludes_path().and_then(|path| self.file(root, None, &path, unheeded));
         let mut rules = Arc::new(Rules { exclude, ..Rules::default() });
         let is_top = |path: &&Path| path.join(".git").symlink_metadata().is_ok();
+        let _ = self.outermost.set(root.ancestors().find(is_top).unwrap_or(root).to_owned());
         let Some(top) = root.ancestors().find(is_top).filter(|top| *top != root) else {
             return (rules, PathBuf::new());
         };
@@ -153,7 +189,18 @@ impl RuleReader {
             let outside = marks.repository.then(|| linked(directory)).flatten()?;
             self.file(path, None, &outside.join("info").join("exclude"), unheeded)
         });
-        Arc::new(Rules { above: Some(Arc::clone(above)), own, git, exclude, is_top: marks.repository })
+        let outermost = self.outermost.get().filter(|_| marks.repository);
+        let repository = outermost.map(|outermost| (path.to_owned(), outermost.join(path), OnceLock::new()));
+        let is_within = above.is_within;
+        Arc::new(Rules {
+            above: Some(Arc::clone(above)),
+            own,
+            git,
+            exclude,
+            is_top: marks.repository,
+            repository,
+            is_within,
+        })
     }
 
     /// Reads one file; none when it is not there or says nothing.
@@ -186,28 +233,55 @@ impl RuleReader {
             tell("there are too many patterns");
             return None;
         }
-        let mut builder = GitignoreBuilder::new(root);
-        let mut is_whole = true;
-        let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
-        for line in text.split(|byte| *byte == b'\n') {
-            let line = std::str::from_utf8(line);
-            is_whole &= line.is_ok_and(|line| builder.add_line(None, line).is_ok());
-        }
+        let (file, is_whole) = patterns(root, &text);
         if !is_whole {
             tell("a line of it is no pattern");
         }
-        match builder.build() {
-            Ok(file) => (!file.is_empty()).then_some(file),
-            Err(_) => {
-                tell("its patterns are too complex");
-                None
-            }
+        if file.is_none() {
+            tell("its patterns are too complex");
         }
+        file.filter(|file| !file.is_empty())
+    }
+
+    /// Adds the files that a directory had: what `.ignore` and `.gitignore` said. `place` is its path in the repository, and
+    /// where it is.
+    pub(crate) fn former(&self, above: &Arc<Rules>, place: (&Path, &Path), texts: [Option<Vec<u8>>; 2]) -> Arc<Rules> {
+        let (path, directory) = place;
+        let repository = directory.join(".git").symlink_metadata().is_ok();
+        let open = || File::open(directory).ok();
+        let marks = Marks { repository, ..Marks::default() };
+        let mut rules = match repository.then(open).flatten() {
+            Some(open) => self.beneath(above, open.as_fd(), path, marks, &mut Unheeded::new()),
+            None if texts.iter().all(Option::is_none) => return Arc::clone(above),
+            None => Arc::new(Rules { above: Some(Arc::clone(above)), ..Rules::default() }),
+        };
+        let heed = |text: Option<Vec<u8>>| {
+            let text = text.filter(|text| text.len() as u64 <= LARGEST)?;
+            let read = self.read.fetch_add(text.len() as u64, Ordering::Relaxed);
+            if read > MOST { None } else { patterns(path, &text).0 }
+        };
+        let [own, git] = texts.map(heed);
+        if let Some(rules) = Arc::get_mut(&mut rules) {
+            (rules.own, rules.git) = (own, git);
+        }
+        rules
     }
 }
 
+/// Reads the lines of a file; none when they are too complex. Says whether each of them is a pattern.
+fn patterns(root: &Path, text: &[u8]) -> (Option<Gitignore>, bool) {
+    let mut builder = GitignoreBuilder::new(root);
+    let mut is_whole = true;
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    for line in text.split(|byte| *byte == b'\n') {
+        let line = std::str::from_utf8(line);
+        is_whole &= line.is_ok_and(|line| builder.add_line(None, line).is_ok());
+    }
+    (builder.build().ok(), is_whole)
+}
+
 /// Reads a plain file of bounded size without following a link; none when it is something else.
-fn content(directory: Option<BorrowedFd<'_>>, path: &Path, largest: u64) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn content(directory: Option<BorrowedFd<'_>>, path: &Path, largest: u64) -> io::Result<Option<Vec<u8>>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let opened = match directory {
         Some(directory) => {

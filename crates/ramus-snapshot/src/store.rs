@@ -9,6 +9,7 @@ use gix_hash::ObjectId;
 use gix_object::Kind;
 use hashbrown::HashSet;
 
+use crate::beside::Beside;
 use crate::content::Reader;
 use crate::error::SnapshotError;
 use crate::known::{Known, Update, path_of};
@@ -60,28 +61,48 @@ pub struct Taken {
     pub unheeded: Vec<Uncovered>,
 }
 
+/// A snapshot that is as good as a new one when nothing changed.
+struct Earlier {
+    id: SnapshotId,
+    directory: ObjectId,
+    /// What is stored of it.
+    there: Vec<u8>,
+}
+
 /// What a directory is now.
-struct State {
+pub(crate) struct State {
     files: usize,
     update: Update,
-    root: ObjectId,
+    pub(crate) root: ObjectId,
     /// Content that is not stored yet.
-    packs: Vec<Finished>,
+    pub(crate) packs: Vec<Finished>,
     uncovered: Vec<Uncovered>,
     unheeded: Vec<Uncovered>,
+    pub(crate) beside: Beside,
 }
 
 impl Snapshots {
     /// Opens the store of a directory, which is made if need be. `apart` is left out of snapshots.
     pub fn open(store: &Path, root: &Path, apart: &[PathBuf]) -> Result<Self, SnapshotError> {
+        let snapshots = Self::with(Vault::make, store, root, apart)?;
+        snapshots.vault.note_directory(&snapshots.root)?;
+        Ok(snapshots)
+    }
+
+    /// The same, with a vault that is opened in some way.
+    pub(crate) fn with(
+        open: impl FnOnce(&Path) -> Result<Vault, SnapshotError>,
+        store: &Path,
+        root: &Path,
+        apart: &[PathBuf],
+    ) -> Result<Self, SnapshotError> {
         let root = Self::root_of(root)?;
         let directory = File::open(&root).map_err(SnapshotError::io("open", &root))?;
         let store = resolve(store);
         if root.starts_with(&store) {
             return Err(SnapshotError::Refused { path: root, reason: "snapshots are kept in it" });
         }
-        let vault = Vault::make(&store)?;
-        vault.note_directory(&root)?;
+        let vault = open(&store)?;
         let apart = apart.iter().map(|path| resolve(path)).chain([store]);
         let apart = apart.filter_map(|path| Some(path.strip_prefix(&root).ok()?.to_owned())).collect();
         Ok(Self { vault, root, directory, apart, limits: Limits::default() })
@@ -100,12 +121,12 @@ impl Snapshots {
         if root.parent().is_none() {
             return Err(refused("it is the root of everything"));
         }
-        // Whoever works in the home directory does not want all of it kept.
-        let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
-        if home.as_deref() == Some(&root) {
-            return Err(refused("it is a home directory"));
+        // Whoever works in the home directory, or above it, does not want all of it kept.
+        match std::env::home_dir().and_then(|home| home.canonicalize().ok()) {
+            Some(home) if home == root => Err(refused("it is a home directory")),
+            Some(home) if home.starts_with(&root) => Err(refused("a home directory is in it")),
+            _ => Ok(root),
         }
-        Ok(root)
     }
 
     /// Takes a snapshot. A restore that was interrupted is ended first.
@@ -115,11 +136,12 @@ impl Snapshots {
 
     /// Takes a snapshot, unless the directory is as it was in an earlier one, which is returned then.
     pub fn take_since(&mut self, earlier: SnapshotId, about: &About) -> Result<Taken, SnapshotError> {
+        let there = self.vault.commit(earlier)?;
         let directory = self.vault.directory_of(earlier)?;
-        self.take_unless(about, Some((earlier, directory)))
+        self.take_unless(about, Some(Earlier { id: earlier, directory, there }))
     }
 
-    fn take_unless(&mut self, about: &About, earlier: Option<(SnapshotId, ObjectId)>) -> Result<Taken, SnapshotError> {
+    fn take_unless(&mut self, about: &About, earlier: Option<Earlier>) -> Result<Taken, SnapshotError> {
         let _lock = self.vault.begin()?;
         self.end_restore()?;
         self.vault.objects().consolidate()?;
@@ -128,23 +150,26 @@ impl Snapshots {
         }
         let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let known = self.vault.known();
-        let ground = Ground { root: &self.directory, path: &self.root, apart: &self.apart, limits: self.limits };
-        let walked = walk(&ground, &known)?;
+        let mut walked = walk(&self.ground(), &known)?;
         let mut pack = Pack::default();
-        let is_earlier = |root: ObjectId| earlier.filter(|(_, directory)| *directory == root).map(|(id, _)| id);
+        let is_earlier = |root: ObjectId, beside: &Beside| match &earlier {
+            Some(one) if one.directory == root => Ok(beside.is_of(&one.there)?.then_some(one.id)),
+            _ => Ok(None),
+        };
         if let Some(root) = known.root.filter(|_| walked.is_same()) {
-            let Walked { known: files, uncovered, unheeded, .. } = walked;
-            if let Some(id) = is_earlier(root) {
+            let (files, uncovered) = (walked.known, walked.uncovered.clone());
+            let (unheeded, beside) = (std::mem::take(&mut walked.unheeded), walked.beside());
+            if let Some(id) = is_earlier(root, &beside)? {
                 return Ok(Taken { id, files, uncovered, unheeded });
             }
-            let id = self.commit(&mut pack, root, about, moment.as_secs())?;
+            let id = self.commit(&mut pack, (root, Some(&beside)), about, moment.as_secs())?;
             self.vault.objects().add(if pack.is_empty() { Vec::new() } else { vec![pack.finish()?] })?;
             return Ok(Taken { id, files, uncovered, unheeded });
         }
         let state = self.take_in(&mut pack, &known, walked)?;
-        let id = match is_earlier(state.root) {
+        let id = match is_earlier(state.root, &state.beside)? {
             Some(id) => id,
-            None => self.commit(&mut pack, state.root, about, moment.as_secs())?,
+            None => self.commit(&mut pack, (state.root, Some(&state.beside)), about, moment.as_secs())?,
         };
         let mut packs = state.packs;
         if !pack.is_empty() {
@@ -156,6 +181,18 @@ impl Snapshots {
         let kept = known.keep(self.vault.path(), update, &root, moment);
         kept.map_err(SnapshotError::io("write to", self.vault.path()))?;
         Ok(Taken { id, files, uncovered, unheeded })
+    }
+
+    /// Returns what the directory is now. Nothing is kept.
+    pub(crate) fn state(&self, pack: &mut Pack) -> Result<State, SnapshotError> {
+        self.vault.objects().refresh()?;
+        let known = self.vault.known();
+        let walked = walk(&self.ground(), &known)?;
+        self.take_in(pack, &known, walked)
+    }
+
+    fn ground(&self) -> Ground<'_> {
+        Ground { root: &self.directory, path: &self.root, apart: &self.apart, limits: self.limits }
     }
 
     /// Reads what changed and packs it.
@@ -180,21 +217,24 @@ impl Snapshots {
         let root = root.map_or_else(|| trees.write(Entries::new()), Ok)?;
         walked.uncovered.sort();
         let files = walked.known + update.there.len();
-        let Walked { uncovered, unheeded, .. } = walked;
-        Ok(State { files, update, root, packs: contents.packs, uncovered, unheeded })
+        let (uncovered, unheeded) = (walked.uncovered.clone(), std::mem::take(&mut walked.unheeded));
+        let beside = walked.beside();
+        Ok(State { files, update, root, packs: contents.packs, uncovered, unheeded, beside })
     }
 
     pub(crate) fn commit(
         &self,
         pack: &mut Pack,
-        tree: ObjectId,
+        (tree, beside): (ObjectId, Option<&Beside>),
         about: &About,
         seconds: u64,
     ) -> Result<SnapshotId, SnapshotError> {
         let mut text = format!("tree {tree}\n");
         about.parents.iter().for_each(|parent| text.push_str(&format!("parent {parent}\n")));
         let who = format!("ramus <ramus@localhost> {seconds} +0000");
-        text.push_str(&format!("author {who}\ncommitter {who}\n\n{}\n", about.label));
+        text.push_str(&format!("author {who}\ncommitter {who}\n"));
+        let beside = beside.map(|beside| beside.keep(&self.vault, pack)).transpose()?;
+        text.push_str(&format!("{}\n{}\n", beside.unwrap_or_default(), about.label));
         let id = gix_object::compute_hash(HASH, Kind::Commit, text.as_bytes());
         let id = id.map_err(|cause| SnapshotError::Hash { reason: cause.to_string() })?;
         if !self.vault.objects().has(&id) {
@@ -210,6 +250,15 @@ impl Snapshots {
 
     pub(crate) fn objects(&self) -> &Objects {
         self.vault.objects()
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Directories that are left out, ours among them: their paths beneath the root.
+    pub(crate) fn apart(&self) -> &[PathBuf] {
+        &self.apart
     }
 
     pub(crate) fn directory(&self) -> &File {

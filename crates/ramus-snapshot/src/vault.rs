@@ -147,7 +147,7 @@ impl Vault {
         tree.and_then(|hex| ObjectId::from_hex(hex).ok()).ok_or_else(damaged)
     }
 
-    fn commit(&self, id: SnapshotId) -> Result<Vec<u8>, SnapshotError> {
+    pub(crate) fn commit(&self, id: SnapshotId) -> Result<Vec<u8>, SnapshotError> {
         if !self.objects.find(&id.0)? {
             return Err(SnapshotError::NotFound(id.to_string()));
         }

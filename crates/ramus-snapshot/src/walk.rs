@@ -12,8 +12,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use crate::beside::Beside;
 use crate::error::SnapshotError;
 use crate::known::{Known, Look, path_bytes, path_of};
+use crate::modes::Modes;
 use crate::rules::{RuleReader, Rules, Unheeded};
 use crate::visit::Visitor;
 
@@ -58,10 +60,23 @@ pub(crate) struct Walked {
     /// How many files look the same.
     pub(crate) known: usize,
     pub(crate) uncovered: Vec<Uncovered>,
+    /// What is there and left out on purpose.
+    pub(crate) left_out: Vec<Vec<u8>>,
+    /// Directories with nothing in them.
+    pub(crate) hollow: Vec<Vec<u8>>,
+    /// Files that are not as new ones are, and who may do what with them.
+    pub(crate) odd: Vec<(Vec<u8>, u32)>,
+    /// What new files may not do.
+    pub(crate) mask: u32,
     pub(crate) unheeded: Unheeded,
 }
 
 impl Walked {
+    /// Returns what is kept beside the directory.
+    pub(crate) fn beside(self) -> Beside {
+        Beside::of(self.left_out, &self.uncovered, self.hollow, Modes::new(self.mask, self.odd))
+    }
+
     /// Says whether nothing changed, to all appearances.
     pub(crate) fn is_same(&self) -> bool {
         self.changed.is_empty() && self.same.iter().all(|same| *same)
@@ -86,8 +101,10 @@ pub(crate) fn walk(ground: &Ground<'_>, known: &Known) -> Result<Walked, Snapsho
     if !prefix.is_empty() {
         prefix.push(b'/');
     }
+    let mask = crate::modes::mask();
     let walk = Walk {
         ground,
+        mask,
         known,
         reader,
         prefix,
@@ -99,27 +116,50 @@ pub(crate) fn walk(ground: &Ground<'_>, known: &Known) -> Result<Walked, Snapsho
         ready: Condvar::new(),
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
-    let found: Vec<Walked> = std::thread::scope(|scope| {
+    let found: Result<Vec<Walked>, SnapshotError> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| walk.work())).collect();
         let own = walk.work();
-        others.into_iter().filter_map(|other| other.join().ok()).chain([own]).collect()
+        others.into_iter().map(|other| other.join().map_err(|_| died())).chain([Ok(own)]).collect()
     });
     let Walk { same, queue, .. } = walk;
-    let queue = queue.into_inner().map_err(|_| SnapshotError::Damaged { reason: "a walker died".into() })?;
+    let queue = queue.into_inner().map_err(|_| died())?;
     if let Some(trouble) = queue.trouble {
         return Err(trouble);
     }
-    let mut all = Walked { unheeded, ..Walked::default() };
+    let found = found?;
+    let mut all = Walked { unheeded, mask, ..Walked::default() };
     for mut one in found {
         all.changed.append(&mut one.changed);
         all.known += one.known;
         all.uncovered.append(&mut one.uncovered);
+        all.left_out.append(&mut one.left_out);
+        all.hollow.append(&mut one.hollow);
+        all.odd.append(&mut one.odd);
         all.unheeded.append(&mut one.unheeded);
     }
     all.uncovered.sort();
     all.unheeded.sort();
     all.same = same.into_iter().map(AtomicBool::into_inner).collect();
     Ok(all)
+}
+
+fn died() -> SnapshotError {
+    SnapshotError::Damaged { reason: "a walker died".into() }
+}
+
+/// Whoever looks at a directory, so that nobody waits for them when they are gone.
+struct Busy<'a>(&'a Walk<'a>);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue();
+        queue.busy -= 1;
+        if std::thread::panicking() {
+            queue.trouble.get_or_insert_with(died);
+        }
+        drop(queue);
+        self.0.ready.notify_all();
+    }
 }
 
 /// Directories that nobody has looked at, with the rules above them. A path ends with a slash.
@@ -132,6 +172,7 @@ struct Queue {
 pub(crate) struct Walk<'a> {
     pub(crate) ground: &'a Ground<'a>,
     pub(crate) known: &'a Known,
+    pub(crate) mask: u32,
     pub(crate) reader: RuleReader,
     /// The path of the root in its repository.
     pub(crate) prefix: Vec<u8>,
@@ -148,15 +189,13 @@ impl Walk<'_> {
     fn work(&self) -> Walked {
         let mut visitor = Visitor::new(self);
         while let Some((path, rules)) = self.next() {
+            let _busy = Busy(self);
             let done = visitor.directory(&path, &rules);
             let mut queue = self.queue();
-            queue.busy -= 1;
             match done {
                 Ok(mut inner) => queue.open.append(&mut inner),
                 Err(error) => drop(queue.trouble.get_or_insert(error)),
             }
-            drop(queue);
-            self.ready.notify_all();
         }
         visitor.found
     }

@@ -12,6 +12,11 @@ use world::{Seen, World};
 /// Directories that are left and come back to, in each of two places.
 const CASES: u32 = 1_000;
 
+/// Says whether something that snapshots do not hold was at a path or above it.
+fn was_left_out(state: &Seen, path: &Path) -> bool {
+    state.foreign.keys().any(|foreign| path.starts_with(foreign))
+}
+
 /// Says whether something that snapshots do not hold stands in the way of a path: at it, above it, or beneath it.
 fn is_blocked(state: &Seen, path: &Path) -> bool {
     state.foreign.keys().any(|foreign| foreign.starts_with(path) || path.starts_with(foreign))
@@ -21,13 +26,27 @@ fn is_blocked(state: &Seen, path: &Path) -> bool {
 fn check(target: &Seen, before: &Seen, after: &Seen, kept: &[PathBuf]) -> Result<(), TestCaseError> {
     prop_assert_eq!(&after.foreign, &before.foreign);
     prop_assert!(after.left_behind.is_empty(), "{:?}", after.left_behind);
+    // A directory goes only if it was made on the way, and comes only with what is in it.
+    for directory in before.directories.intersection(&target.directories) {
+        prop_assert!(after.directories.contains(directory), "{:?} is gone", directory);
+    }
+    for directory in &after.directories {
+        let is_known = before.directories.contains(directory) || target.directories.contains(directory);
+        prop_assert!(is_known, "{:?} was in neither", directory);
+    }
     let mut paths: Vec<&PathBuf> = target.covered.keys().chain(before.covered.keys()).collect();
     paths.extend(after.covered.keys());
     for path in paths {
         if kept.contains(path) {
-            prop_assert!(is_blocked(before, path), "{:?} was left alone for no reason", path);
+            prop_assert!(
+                is_blocked(before, path) || was_left_out(target, path),
+                "{:?} was left alone for no reason",
+                path
+            );
             prop_assert_eq!(after.covered.get(path), before.covered.get(path), "{:?}", path);
         } else {
+            let is_theirs = was_left_out(target, path) && !target.covered.contains_key(path);
+            prop_assert!(!is_theirs || !before.covered.contains_key(path), "{:?} was there, and not covered", path);
             prop_assert_eq!(after.covered.get(path), target.covered.get(path), "{:?}", path);
         }
     }

@@ -59,7 +59,19 @@ fn differences_are_told_with_their_lines() {
             ("picture", "modified", 0, 0, true),
         ]
     );
-    assert_eq!(diffs[2].diff, "--- a/kept\n+++ b/kept\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
+    let kept = "diff --git a/kept b/kept\n\
+        index 4cb29ea38f70d7c61b2a3a25b02e3bdf44905402..f04eb265ebd74fba2cddf0a6adf2a6a7f81c87aa 100644\n\
+        --- a/kept\n+++ b/kept\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+    assert_eq!(diffs[2].diff, kept);
+    let come = "new file mode 100644\n\
+        index 0000000000000000000000000000000000000000..9db7df02b6026626607ed9643ea24af9dc09c2c9\n\
+        --- /dev/null\n+++ b/come\n@@ -0,0 +1,2 @@\n+hello\n+world\n\\ No newline at end of file\n";
+    assert_eq!(diffs[0].diff.split_once('\n').unwrap().1, come);
+    assert!(diffs[1].diff.ends_with("--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-bye\n"), "{}", diffs[1].diff);
+    let moved = "diff --git \"a/old name\" \"b/new name\"\nsimilarity index 100%\n\
+        rename from old name\nrename to new name\n";
+    assert_eq!(diffs[3].diff, moved);
+    assert!(diffs[4].diff.ends_with("Binary files a/picture and b/picture differ\n"), "{}", diffs[4].diff);
     assert_eq!(world.snapshots.diff(one, two, &["come".into()]).unwrap().len(), 1);
     assert_eq!(world.snapshots.diff(one, one, &[]).unwrap(), []);
     let files = world.snapshots.files(two).unwrap();

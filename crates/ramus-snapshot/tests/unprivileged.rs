@@ -20,10 +20,12 @@ const NOBODY: u32 = 65_534;
 #[test]
 fn what_may_not_be_touched_is_told_and_left_alone() {
     if let Some(folder) = std::env::var_os(FOLDER) {
+        opened_later(Path::new(&folder));
         return scenario(Path::new(&folder));
     }
     let folder = world::folder();
     if !rustix::process::geteuid().is_root() {
+        opened_later(folder.path());
         return scenario(folder.path());
     }
     let (arena, program) = (folder.path().join("arena"), folder.path().join("program"));
@@ -74,4 +76,25 @@ fn scenario(folder: &Path) {
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Directories that cannot be read, or only listed, and are opened up later: what is in them was there.
+fn opened_later(folder: &Path) {
+    let root = folder.join("closed");
+    for name in ["d/a", "e/b"] {
+        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        fs::write(root.join(name), "mine\n").unwrap();
+    }
+    [("d", 0o444), ("e", 0o000)].iter().for_each(|(name, mode)| set_mode(&root.join(name), *mode));
+    let mut snapshots = Snapshots::open(&folder.join("other store"), &root, &[]).unwrap();
+    let one = snapshots.take(&About::default()).unwrap();
+    let uncovered: Vec<_> = one.uncovered.iter().map(|one| (one.path.to_str().unwrap(), one.reason)).collect();
+    assert_eq!(uncovered, [("d/a", "it may not be read"), ("e", "it may not be read")]);
+    ["d", "e"].iter().for_each(|name| set_mode(&root.join(name), 0o755));
+    fs::write(root.join("made"), "made\n").unwrap();
+    let two = snapshots.take(&About::default()).unwrap().id;
+    let plan = snapshots.plan(&Restore { target: one.id, baseline: two, current: two, only: &[] }).unwrap();
+    let restored = snapshots.restore(&plan, true).unwrap();
+    assert_eq!((restored.done, restored.kept), (vec!["made".into()], vec!["d/a".into(), "e/b".into()]));
+    assert!(root.join("d/a").exists() && root.join("e/b").exists());
 }

@@ -52,6 +52,13 @@ impl<'s> StoreLines<'s> {
         Self { log: Some(log), ..self }
     }
 
+    /// Finds where a log is that is not where it was. One that was made anew has another file's name.
+    fn moved(&self, from: &Location) -> Result<Option<Location>, StoreError> {
+        let file = |at: &Location| at.path.as_ref().and_then(|path| path.file_name()).map(ToOwned::to_owned);
+        let found = self.store.find(&from.id)?;
+        Ok(found.filter(|found| found.path != from.path && file(found) == file(from)))
+    }
+
     fn checked(&self, place: Place, line: &[u8]) -> Vec<u8> {
         if let Some(log) = self.log {
             log.check(place, line);
@@ -76,7 +83,13 @@ impl Lines for StoreLines<'_> {
         let backwards = block.source == place.source && place.offset < block.offset;
         let end = place.offset + u64::from(place.len);
         let offset = if backwards { end.saturating_sub(len as u64) } else { place.offset };
-        let bytes = self.store.read_at(source, offset, len)?;
+        let bytes = match self.store.read_at(source, offset, len) {
+            // A draft that was published since it was opened, or a log that was moved, is the same under its new name.
+            Err(StoreError::NotFound { .. }) if let Some(moved) = self.moved(source)? => {
+                self.store.read_at(&moved, offset, len)?
+            }
+            result => result?,
+        };
         *block = Block { source: place.source, offset, bytes };
         match block.get(place) {
             Some(line) => Ok(Cow::Owned(self.checked(place, line))),

@@ -154,7 +154,11 @@ fn readers_that_follow_see_every_line_once() {
 
 #[test]
 fn readers_that_follow_never_take_half_a_line() {
-    let followed = tail::follow(crashbox(), 4, 16, Sizes::Huge, 11).unwrap();
-    assert_eq!(followed.lines, 64);
-    assert!(followed.waited > 0, "no reader met half a line, so this shows nothing");
+    // Whether a reader meets half a line is a matter of luck: some rounds may go by without.
+    let waited = (11..31).any(|seed| {
+        let followed = tail::follow(crashbox(), 4, 16, Sizes::Huge, seed).unwrap();
+        assert_eq!(followed.lines, 64);
+        followed.waited > 0
+    });
+    assert!(waited, "no reader met half a line, so this shows nothing");
 }

@@ -23,6 +23,7 @@ pub mod workspace;
 
 pub use cancel::Cancel;
 pub use outcome::{Outcome, Spill};
+pub use ramus_witness::Reach;
 pub use tool::{Effect, Plan, Refusal, Tool};
 pub use workspace::Workspace;
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use ramus_witness::Reach;
 use serde_json::{Value, json};
 
 /// What came of a call.
@@ -17,6 +18,8 @@ pub struct Outcome {
     pub details: Option<Value>,
     /// All of the output, when the content holds only part of it.
     pub spill: Option<Spill>,
+    /// What the call can have changed; none when nobody knows.
+    pub reach: Option<Reach>,
 }
 
 /// Output that is too long for a result, in a file without a name.

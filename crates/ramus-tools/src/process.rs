@@ -12,10 +12,13 @@ pub use output::Captured;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use ramus_witness::{Reach, Witness};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
@@ -52,6 +55,8 @@ pub struct Job {
     pub kept: u64,
     /// Where output that is too long to show is kept; in a file without a name.
     pub spill: PathBuf,
+    /// Whether the program is a helper that submits to a witness through its standard input.
+    pub submits: bool,
 }
 
 /// How a command ended.
@@ -74,6 +79,8 @@ pub struct Finished {
     pub output: Captured,
     /// How many processes were still there when it ended, and were ended too.
     pub left_behind: usize,
+    /// What it can have changed beneath its directory; none when nobody looked on, or not all was seen.
+    pub reach: Option<Reach>,
 }
 
 /// Ends the group of a child when nobody waits for it any more, on whatever way out.
@@ -104,7 +111,7 @@ fn mark() -> String {
 pub async fn run(job: &Job, cancel: &Cancel) -> io::Result<Finished> {
     let mark = mark();
     let mut capture = Capture::new(job.shown, job.kept, job.spill.clone());
-    let (mut child, mut pipe) = spawn(job, &mark)?;
+    let (mut child, mut pipe, witness) = spawn(job, &mark)?;
     let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     let family = Family::new(&mark, group.0);
     let mut buffer = vec![0; 64 << 10];
@@ -130,10 +137,11 @@ pub async fn run(job: &Job, cancel: &Cancel) -> io::Result<Finished> {
     group.signal(Signal::KILL);
     let left_behind = family.end(&mut members).await;
     drain(&mut pipe, &mut buffer, &mut capture, Instant::now() + DRAIN).await?;
-    Ok(Finished { ending, output: capture.finish()?, left_behind })
+    let reach = witness.and_then(|witness| witness.seen());
+    Ok(Finished { ending, output: capture.finish()?, left_behind, reach })
 }
 
-fn spawn(job: &Job, mark: &str) -> io::Result<(Child, Receiver)> {
+fn spawn(job: &Job, mark: &str) -> io::Result<(Child, Receiver, Option<Witness>)> {
     let (reader, writer) = io::pipe()?;
     let missing = || io::Error::new(io::ErrorKind::InvalidInput, "there is no program to run");
     let (program, arguments) = job.words.split_first().ok_or_else(missing)?;
@@ -144,11 +152,18 @@ fn spawn(job: &Job, mark: &str) -> io::Result<(Child, Receiver)> {
         .env_clear()
         .envs(job.environment.iter().cloned())
         .env(MARK, mark);
-    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0).kill_on_drop(true);
+    let mut witness = None;
+    command.stdin(Stdio::null());
+    if job.submits {
+        let (ours, theirs) = UnixStream::pair()?;
+        witness = Some(Witness::begin(ours, &job.directory.canonicalize()?)?);
+        command.stdin(OwnedFd::from(theirs));
+    }
+    command.stdout(writer.try_clone()?).stderr(writer).process_group(0).kill_on_drop(true);
     let child = command.spawn()?;
-    // The command holds the writing ends; with them open, the pipe would never end.
+    // The command holds the writing ends; with them open, the pipe would never end, nor the witness.
     drop(command);
-    Ok((child, Receiver::from_owned_fd(reader.into())?))
+    Ok((child, Receiver::from_owned_fd(reader.into())?, witness))
 }
 
 /// Asks a group to end, and reads on while it does.

@@ -3,14 +3,16 @@
 //!
 //! A program restricts itself and then becomes the command, so starting one takes a helper: a program that calls [`enter`]
 //! with the words behind its own. It does not start the command unrestricted: when the kernel does not enforce everything,
-//! the helper ends with an error.
+//! the helper ends with an error. It also submits to a witness, whose socket is its standard input.
 
 mod grant;
 
 use std::ffi::OsString;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr,
@@ -108,6 +110,9 @@ pub enum SandboxError {
     /// The kernel does not enforce it.
     #[error("the kernel does not enforce the sandbox: {0}")]
     NotEnforced(String),
+    /// Nobody looks on, although the kernel asks them.
+    #[error("the command cannot be watched: {0}")]
+    Witness(std::io::Error),
     /// The command did not start.
     #[error("{0}")]
     Command(#[from] std::io::Error),
@@ -163,7 +168,11 @@ fn restrict(words: Vec<OsString>) -> Result<Command, SandboxError> {
         RulesetStatus::NotEnforced => Err(SandboxError::NotEnforced("it has no Landlock".to_owned())),
         _ => {
             let mut command = Command::new(program);
-            command.args(words);
+            // What the command reads is nothing, whatever we were given.
+            command.args(words).stdin(Stdio::null());
+            let socket = std::io::stdin().as_fd().try_clone_to_owned()?;
+            // Only what comes from here on can be seen, so this is the last thing.
+            ramus_witness::submit(UnixStream::from(socket)).map_err(SandboxError::Witness)?;
             Ok(command)
         }
     }

@@ -17,6 +17,7 @@ use std::pin::Pin;
 
 use ramus_model::permission::Question;
 use ramus_model::request::ToolDefinition;
+use ramus_witness::Reach;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
@@ -45,6 +46,8 @@ pub struct Plan {
     /// Whether it changes anything.
     pub effect: Effect,
     pub(crate) work: Work,
+    /// What it can change; none when only its outcome tells, or nobody knows.
+    reach: Option<Reach>,
 }
 
 impl Plan {
@@ -63,7 +66,7 @@ impl Plan {
                 done.unwrap_or_else(|error| Outcome::failed(format!("the tool broke: {error}")))
             })
         });
-        Self { questions, effect, work }
+        Self::of(questions, effect, work)
     }
 
     /// Makes a plan for work that waits.
@@ -72,12 +75,25 @@ impl Plan {
         effect: Effect,
         work: impl FnOnce(Cancel) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + 'static,
     ) -> Self {
-        Self { questions, effect, work: Box::new(work) }
+        Self::of(questions, effect, Box::new(work))
+    }
+
+    pub(crate) fn of(questions: Vec<Question>, effect: Effect, work: Work) -> Self {
+        Self { questions, effect, work, reach: None }
+    }
+
+    /// Says what the call changes at most, whatever comes of it.
+    #[must_use]
+    pub fn within(mut self, reach: Reach) -> Self {
+        self.reach = Some(reach);
+        self
     }
 
     /// Runs the call.
     pub async fn run(self, cancel: Cancel) -> Outcome {
-        (self.work)(cancel).await
+        let mut outcome = (self.work)(cancel).await;
+        outcome.reach = outcome.reach.or(self.reach);
+        outcome
     }
 }
 

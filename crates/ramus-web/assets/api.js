@@ -47,6 +47,9 @@ export function path(...parts) {
   return "/api/v1/" + parts.map(encodeURIComponent).join("/");
 }
 
+/** Makes addresses below one session, whichever is open by the time they are used. */
+export const within = (id) => (...parts) => path("sessions", id, ...parts);
+
 /** Adds what is asked for; what is empty is left out. */
 export function query(address, asked) {
   const given = Object.entries(asked).filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false);

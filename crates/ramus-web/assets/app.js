@@ -4,19 +4,25 @@ import { act } from "./actions.js";
 import { whenLoggedOut } from "./api.js";
 import * as compare from "./compare.js";
 import * as detail from "./detail.js";
+import { notesIn } from "./dialog.js";
+import { divider } from "./divider.js";
 import { button, fill, h } from "./dom.js";
+import * as done from "./done.js";
+import { age, called, held } from "./format.js";
 import { help } from "./help.js";
+import { home } from "./home.js";
 import * as keys from "./keys.js";
 import { live, onLive, start } from "./live.js";
 import { login } from "./login.js";
 import { palette } from "./palette.js";
 import * as sessions from "./sessions.js";
-import { state, watch } from "./state.js";
+import { go, paneNow, state, watch } from "./state.js";
+import * as timeline from "./timeline.js";
 import * as tree from "./tree.js";
 import * as usage from "./usage.js";
 import { welcome } from "./welcome.js";
 
-const PAGES = { compare, usage };
+const PAGES = { compare, done, timeline, usage };
 
 whenLoggedOut(login);
 
@@ -26,52 +32,38 @@ const status = h("span", { class: "status", role: "status" });
 
 const treePane = tree.pane();
 const detailPane = detail.pane();
+const begin = home();
+/** Whether there is no session at all; nobody knows before the list came. */
+let isNew = null;
 const sessionsPane = sessions.pane((isEmpty) => {
   if (isEmpty && first.childNodes.length === 0) first.append(welcome());
-  first.hidden = !isEmpty || Boolean(state.s);
-  panes.classList.toggle("empty", !first.hidden);
+  isNew = isEmpty;
+  instead();
 });
 
-const panes = h("main", { class: "panes" }, sessionsPane, divider("sessions"), treePane, divider("tree"), detailPane, page, first);
+notesIn(sessionsPane);
+
+const panes = h("main", { class: "panes" }, sessionsPane, divider("sessions", sessionsPane), treePane, divider("tree", treePane), detailPane, page, first, begin.page);
+
+/** Shows what stands in the place of a session while none is open. */
+function instead() {
+  const isFree = !state.s && !PAGES[state.page];
+  first.hidden = !(isFree && isNew === true);
+  const wasHidden = begin.page.hidden;
+  begin.page.hidden = !(isFree && isNew === false);
+  if (wasHidden && !begin.page.hidden) begin.seen();
+  panes.classList.toggle("empty", !first.hidden);
+  panes.classList.toggle("at-home", !begin.page.hidden);
+}
 
 document.body.append(
   h("header", { class: "top" }, h("a", { class: "skip", href: "#detail" }, "Skip to the entry"), h("strong", { class: "brand" }, "ramus"),
-    button([h("span", {}, "Search or jump"), h("kbd", {}, "⌘K")], () => palette(), { class: "search", id: "search" }), status,
+    button([h("span", {}, "Search or jump"), h("kbd", {}, held("K"))], () => palette(), { class: "search", id: "search" }), status,
     button("New", () => act("new"), { title: "A new session (n)" }), button("Usage", () => act("usage"), { title: "Usage and cost (u)" }),
     button("?", () => help(), { "aria-label": "Help", title: "Keys and signs (?)" })),
   panes,
-  h("nav", { class: "switch", "aria-label": "Panes" }, [["sessions", "Sessions"], ["tree", "Tree"], ["detail", "Entry"]].map(([name, text]) => button(text, () => (document.body.dataset.pane = name), { "data-pane": name }))));
-document.body.dataset.pane = state.s ? "detail" : "sessions";
-
-/** A line that can be moved, with the mouse or with arrows. */
-function divider(name) {
-  const kept = Number(localStorage.getItem(`width-${name}`));
-  const widest = 900;
-  const set = (width) => {
-    const now = Math.max(160, Math.min(widest, Math.round(width)));
-    document.documentElement.style.setProperty(`--${name}`, `${now}px`);
-    line.setAttribute("aria-valuenow", now);
-    localStorage.setItem(`width-${name}`, now);
-  };
-  const pane = name === "sessions" ? sessionsPane : treePane;
-  const line = h("div", { class: "divider", role: "separator", tabindex: 0, "aria-orientation": "vertical", "aria-label": `Width of ${name}`, "aria-valuemin": 160, "aria-valuemax": widest, "aria-valuenow": kept || 300, on: {
-    pointerdown: (event) => {
-      line.setPointerCapture(event.pointerId);
-      const from = pane.getBoundingClientRect().left;
-      const drag = (moved) => set(moved.clientX - from);
-      line.addEventListener("pointermove", drag);
-      line.addEventListener("pointerup", () => line.removeEventListener("pointermove", drag), { once: true });
-    },
-    keydown: (event) => {
-      const step = { ArrowLeft: -20, ArrowRight: 20 }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      set(pane.getBoundingClientRect().width + step);
-    },
-  } });
-  if (kept) set(kept);
-  return line;
-}
+  h("nav", { class: "switch", "aria-label": "Panes" }, [["sessions", "Sessions"], ["tree", "Tree"], ["detail", "Entry"]].map(([name, text]) => button(text, () => go({ pane: name, page: "" }, { replace: true }), { "data-pane": name }))));
+document.body.dataset.pane = paneNow();
 
 function showPage() {
   const which = PAGES[state.page];
@@ -82,15 +74,18 @@ function showPage() {
 }
 
 watch((before) => {
-  first.hidden = first.hidden || Boolean(state.s);
-  panes.classList.toggle("empty", !first.hidden);
-  if (["page", "a", "b", "by", "s"].some((name) => state[name] !== before[name])) showPage();
+  document.body.dataset.pane = paneNow();
+  instead();
+  if (["page", "a", "b", "with", "by", "s"].some((name) => state[name] !== before[name])) showPage();
 });
 onLive((what) => {
   if (what === "words") return;
-  document.title = live.info ? `${live.info.title || "Untitled"} – ramus` : "ramus";
-  status.textContent = live.run ? "● live" : "";
+  const title = live.info ? `${called(live.info.title)} – ramus` : "ramus";
+  const asks = live.asked.length > 0;
+  document.title = asks ? `Needs you: ${title}` : title;
+  status.textContent = asks ? "● needs you" : live.run ? "● live" : "";
 });
 showPage();
 start();
+setInterval(age, 20000);
 keys.start();

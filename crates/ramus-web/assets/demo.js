@@ -2,7 +2,7 @@
 
 import { path, post } from "./api.js";
 import { reload } from "./sessions.js";
-import { go } from "./state.js";
+import { enter } from "./state.js";
 
 const usage = (input, output, total) => ({ input, output, cacheRead: 0, cacheWrite: 0, totalTokens: input + output, cost: { total } });
 const user = (id, parentId, text) => ({ type: "message", id, ...(parentId ? { parentId } : {}), message: { role: "user", content: text } });
@@ -31,5 +31,5 @@ export async function demo() {
   const { session } = await post(path("sessions"), { title: "Example: the login page forgets who I am" });
   await post(path("sessions", session.id, "entries"), { entries: ENTRIES });
   await reload();
-  go({ s: session.id, e: "" });
+  enter(session.id);
 }

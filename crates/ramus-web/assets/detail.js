@@ -1,34 +1,31 @@
 // The right pane: what is at the selected row, in tabs, and what can be done with it.
 
 import { act, ACTIONS } from "./actions.js";
-import { get, path, query } from "./api.js";
 import * as context from "./context.js";
-import { complain } from "./dialog.js";
-import { button, fill, h, perFrame } from "./dom.js";
+import { button, fill, h, perFrame, put } from "./dom.js";
 import * as files from "./files.js";
-import { base, money, short } from "./format.js";
+import { base, called, money, short } from "./format.js";
+import { renew } from "./keep.js";
+import { relatives } from "./kin.js";
 import { live, onLive } from "./live.js";
-import { markdown } from "./markdown.js";
-import { transcript } from "./message.js";
-import { entriesOf } from "./outline.js";
+import { menu } from "./menu.js";
+import { models, windowOf } from "./models.js";
 import { box } from "./prompt.js";
 import * as raw from "./raw.js";
 import { go, state, watch } from "./state.js";
-import { moveSibling, onTree, open, selectedRow, siblings } from "./tree.js";
+import * as thread from "./thread.js";
+import { moveSibling, onTree, open, selectedRow, siblings, targetOf } from "./tree.js";
 
-/** How many entries of a long turn are shown at first. */
-const WINDOW = 60;
+const TABS = [["message", "Message"], ["thread", "Thread"], ["files", "Files"], ["context", "Context"], ["raw", "Raw"]];
 
-const TABS = [["message", "Message"], ["files", "Files"], ["context", "Context"], ["raw", "Raw"]];
+/** Tabs that show something else than messages. */
+const OTHERS = { files, context, raw };
 
 let content = null;
-let words = null;
+/** What is shown, unless it is messages; how often it was asked for, and which of the answers is there. */
 let shown = "";
-/** Entries that were read, by position; of one session at a time. */
-let read = new Map();
-let readOf = "";
-/** Where more of a long turn was asked for. */
-let from = -1;
+let asked = 0;
+let told = 0;
 
 export function pane() {
   const head = h("header", { class: "about" });
@@ -36,7 +33,8 @@ export function pane() {
     TABS.map(([name, text]) => button(text, () => go({ tab: name }, { replace: true }), { role: "tab", id: `tab-${name}`, "data-tab": name, "aria-controls": "detail" })));
   const tools = h("div", { class: "tools", role: "toolbar", "aria-label": "Actions" });
   content = h("div", { class: "content", id: "detail", role: "tabpanel", tabindex: 0 });
-  words = h("div", { class: "live", "aria-live": "off" });
+  thread.use(content);
+  const choose = toolbar(tools);
   const bar = () => {
     for (const tab of tabs.children) {
       const isIt = tab.dataset.tab === state.tab;
@@ -44,25 +42,29 @@ export function pane() {
       tab.tabIndex = isIt ? 0 : -1;
     }
     content.setAttribute("aria-labelledby", `tab-${state.tab}`);
-    tabs.hidden = head.hidden = !state.s;
-    fill(tools, state.s ? toolbar() : null);
-    fill(head, about());
+    head.hidden = !state.s;
+    tabs.hidden = tools.hidden = !state.s || live.isMissing;
+    choose();
+    renew(head, about());
   };
   watch((before) => {
     bar();
-    if (state.e !== before.e || state.s !== before.s) from = -1;
-    if (state.tab !== before.tab || state.diff !== before.diff) render();
+    if (["e", "s", "tab", "view"].some((name) => state[name] !== before[name])) thread.rewindow();
+    if (state.tab === before.tab && state.diff === before.diff) return;
+    shown = "";
+    render();
   });
   onTree(() => {
     bar();
     render();
   });
   onLive((what) => {
-    if (what === "words") return say();
-    bar();
-    say();
+    if (what !== "words") bar();
+    if (what === "info") render();
+    thread.say();
   });
   bar();
+  models(bar);
   return h("section", { class: "pane detail", "aria-label": "Detail" }, head, tools, tabs, content, box());
 }
 
@@ -79,106 +81,99 @@ function arrows(event) {
 
 function about() {
   const { info } = live;
-  if (!info) return state.s ? h("h1", {}, "…") : null;
-  const facts = [info.model, info.context_tokens ? `context ${short(info.context_tokens)}` : "", money(info.cost_micros, info.unpriced), base(info.cwd)].filter(Boolean);
-  return [h("h1", { title: info.id }, info.title || "Untitled"), h("p", { class: "quiet facts", title: info.cwd }, facts.join(" · ")),
+  if (!info) return state.s ? h("h1", {}, live.isMissing ? "No such session" : "…") : null;
+  const below = live.children.reduce((sum, child) => sum + (child.cost_micros ?? 0), 0);
+  const facts = [info.model, meter(info), money(info.cost_micros, info.unpriced), below ? `${money(below)} by subagents` : "", base(info.cwd)].filter(Boolean);
+  return [h("h1", { title: info.id }, called(info.title)), h("p", { class: "quiet facts", title: info.cwd }, facts.map((fact, at) => [at > 0 ? " · " : null, fact])),
+    relatives(),
     info.revert ? h("p", { class: "reverted" }, "Reverted. ", button("Take the revert back", () => act("unrevert"))) : null];
 }
 
-function toolbar() {
-  const row = selectedRow();
-  const { all, at } = siblings(row);
-  const pager = all.length > 1 && at >= 0 ? h("span", { class: "pager" }, button("‹", () => moveSibling(-1), { "aria-label": "Previous sibling", disabled: at === 0 }), `${at + 1}/${all.length}`,
-    button("›", () => moveSibling(1), { "aria-label": "Next sibling", disabled: at === all.length - 1 })) : null;
-  return [pager, ACTIONS.filter((one) => one.button && (row || one.always)).map((one) => button(one.button, () => act(one.name), { title: one.key ? `${one.text} (${one.key})` : one.text, "data-action": one.name }))];
+/** From these shares of a window on it is told that it fills up. */
+const LEVELS = [[95, "full"], [85, "high"], [70, "some"]];
+
+/** How much of what the model can be sent is used. */
+function meter({ model, context_tokens: tokens }) {
+  if (!tokens) return null;
+  const window = windowOf(model);
+  if (!window) return `context ${short(tokens)}`;
+  const share = Math.min(100, Math.round((100 * tokens) / window));
+  const level = LEVELS.find(([least]) => share >= least)?.[1] ?? "";
+  return h("span", { class: `context ${level}`, title: `${tokens.toLocaleString("en")} of ${window.toLocaleString("en")} tokens` },
+    h("span", { class: "meter", role: "meter", "aria-label": "Context", "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": share }, h("span", { style: { width: `${share}%` } })), ` ${share}% of ${short(window)}`);
 }
 
-/** Shows what the address says. What did not change stays where it is. */
+/** What is behind "More": what has no room beside it, what can be done with the session, and what cannot be undone at the end. */
+function more(isBeside) {
+  const shown = ACTIONS.filter((one) => one.menu && (one.always || selectedRow()) && !isBeside(one));
+  const item = ({ name, menu: text, key, danger: isDanger }) => ({ action: name, text: text(live.info), key, isDanger, run: () => act(name) });
+  return [...shown.filter((one) => !one.danger).map(item), null, ...shown.filter((one) => one.danger).map(item)];
+}
+
+/** Fills a toolbar once; returns what shows which of it can be pressed. So the focus stays on what was pressed. */
+function toolbar(tools) {
+  const step = (text, by, label) => button(text, () => moveSibling(by), { "aria-label": label });
+  const [previous, next] = [step("‹", -1, "Previous sibling"), step("›", 1, "Next sibling")];
+  const number = h("span");
+  const pager = h("span", { class: "pager" }, previous, number, next);
+  const actions = ACTIONS.filter((one) => one.button);
+  const buttons = actions.map((one) => button(one.button, () => act(one.name), { title: one.key ? `${one.text} (${one.key})` : one.text, "data-action": one.name }));
+  const isBeside = (one) => buttons[actions.indexOf(one)]?.checkVisibility() ?? false;
+  put(tools, [pager, buttons, menu("More ▾", "More to do with this session", () => more(isBeside))]);
+  return () => {
+    const row = selectedRow();
+    const { all, at } = siblings(row);
+    pager.hidden = all.length < 2 || at < 0;
+    number.textContent = `${at + 1}/${all.length}`;
+    const focused = document.activeElement;
+    previous.disabled = at <= 0;
+    next.disabled = at === all.length - 1;
+    if (focused === previous && previous.disabled) next.focus();
+    if (focused === next && next.disabled) previous.focus();
+    actions.forEach((one, n) => (buttons[n].hidden = !row && !one.always));
+  };
+}
+
+/** Shows what the address says. What did not change stays as it is. */
 const render = perFrame(() => {
   const row = selectedRow();
-  if (!row) {
+  if (row && thread.isTalk()) {
     shown = "";
-    return fill(content, state.s && open.made?.seqs.length === 0 ? h("p", { class: "quiet" }, "Nothing was said yet. Say something below.") : null, words);
+    return thread.show(row);
   }
-  if (state.tab === "files") return files.show(content, row);
-  if (state.tab === "context") return context.show(content, row);
-  if (state.tab === "raw") return raw.show(content);
-  shown = state.tab === "message" ? shown : "";
-  messages(row);
+  thread.leave();
+  if (row) return other(row);
+  shown = "";
+  fill(content, missing(), thread.words);
 });
 
-async function messages(row) {
-  const { id } = open;
-  const all = state.view === "all" ? turnOf(row) : entriesOf(open.made, row);
-  const start = window(all, row);
-  const wanted = all.slice(start, start + WINDOW);
-  const name = `${id} ${state.e} ${wanted.map((seq) => `${seq}${open.made.labels.get(seq) ?? ""}`).join(",")}`;
-  if (name === shown && content.contains(words)) return say();
-  const source = `${id} ${open.version}`;
-  if (readOf !== source) read = new Map();
-  readOf = source;
-  const missing = wanted.filter((seq) => !read.has(seq));
-  if (missing.length > 0) {
-    try {
-      const answer = await get(query(path("sessions", id, "passage"), { at: missing.join(",") }));
-      if (open.id !== id) return;
-      for (const entry of answer.entries) read.set(entry.seq, entry);
-      for (const seq of missing) if (!read.has(seq) && !answer.rest.includes(seq)) read.set(seq, null);
-      if (answer.rest.length > 0) return messages(row);
-    } catch (error) {
-      return complain(error);
-    }
-  }
-  if (selectedRow()?.seq !== row.seq || state.tab !== "message") return;
-  const isSame = shown.startsWith(`${id} ${state.e} `);
-  const atEnd = content.scrollTop + content.clientHeight >= content.scrollHeight - 40;
+/** Shows a tab without messages. What it tells grows with the session; then it is read again, and changed where it differs. */
+function other(row) {
+  const place = `${open.id} ${state.tab} ${state.e} ${state.tab === "files" ? state.diff : ""}`;
+  const isNow = state.tab === "files" && state.diff === "now";
+  const name = `${place}: ${open.version} ${state.tab === "raw" ? "" : isNow ? open.made.position : targetOf(row)}`;
+  if (name === shown) return undefined;
+  const isAgain = shown.startsWith(`${place}:`);
+  const mine = ++asked;
   shown = name;
-  for (const entry of wanted.map((seq) => read.get(seq)).filter(Boolean)) entry.label = open.made.labels.get(entry.seq) ?? null;
-  const step = (text, to) => button(text, () => {
-    from = to;
-    shown = "";
-    messages(row);
-  }, { class: "more" });
-  fill(content, start > 0 ? step(`${start} earlier entries of this turn`, Math.max(0, start - WINDOW)) : null,
-    transcript(wanted.map((seq) => read.get(seq)).filter(Boolean), state.e),
-    start + WINDOW < all.length ? step(`${all.length - start - WINDOW} later entries of this turn`, start + WINDOW) : null, words);
-  say();
-  if (isSame && atEnd) content.scrollTop = content.scrollHeight;
-  else if (!isSame) content.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
-  if (!isSame && state.view !== "all") content.scrollTop = 0;
-  if (read.size > 2000) read = new Map();
+  const isWanted = () => {
+    if (mine < told || !shown.startsWith(`${place}:`)) return false;
+    told = mine;
+    return true;
+  };
+  const again = () => {
+    if (!shown.startsWith(`${place}:`)) return undefined;
+    shown = `${place}: `;
+    return other(row);
+  };
+  return OTHERS[state.tab]?.show(content, row, { isAgain, again, isWanted });
 }
 
-/** The entries around one, up to the prompts on both sides. */
-function turnOf(row) {
-  const { made } = open;
-  let first = row.i;
-  while (made.kinds[first] !== "u" && made.parent[first] >= 0) first = made.parent[first];
-  let last = row.i;
-  for (let steps = 0; steps < 500; steps++) {
-    const below = [];
-    for (let i = made.first[last]; i >= 0; i = made.next[i]) below.push(i);
-    const next = below.find((i) => made.onPath[i]) ?? below[below.length - 1];
-    if (next === undefined || made.kinds[next] === "u") break;
-    last = next;
-  }
-  return entriesOf(made, { i: first, last });
+/** What is said where there is no row. */
+function missing() {
+  if (!state.s || !open.made) return null;
+  if (open.made.seqs.length === 0) return h("p", { class: "quiet" }, "Nothing was said yet. Say something below.");
+  if (!state.e) return null;
+  const isElsewhere = state.view !== "all" && open.made.at.has(Number(state.e));
+  return h("p", { class: "quiet" }, "This entry is not in this view. ", isElsewhere ? button("Show all entries", () => go({ view: "all" })) : null);
 }
-
-function window(all, row) {
-  if (from >= 0) return from;
-  const at = state.view === "all" ? all.indexOf(row.seq) : 0;
-  return Math.max(0, Math.min(at - WINDOW / 2, all.length - WINDOW));
-}
-
-/** Shows words as they come, at the row that they will belong to. */
-const say = perFrame(() => {
-  const row = selectedRow();
-  const isHere = state.tab === "message" && (!row || row.last === open.made.leaf) && live.run;
-  const atEnd = content.scrollTop + content.clientHeight >= content.scrollHeight - 40;
-  fill(words, isHere ? [live.thinking ? h("details", { class: "thinking" }, h("summary", {}, "Thinking…"), live.thinking) : null,
-    live.text ? h("article", { class: "message assistant streaming" }, h("header", {}, h("strong", {}, "Model")), h("div", { class: "body" }, markdown(live.text))) : null,
-    live.calls.map((call) => h("p", { class: "quiet" }, h("code", {}, call.name), " is running…")),
-    !live.text && live.calls.length === 0 ? h("p", { class: "quiet waiting" }, "The model is working…") : null] : null);
-  if (isHere && atEnd) content.scrollTop = content.scrollHeight;
-});

@@ -2,24 +2,40 @@
 
 import { button, h } from "./dom.js";
 
-let notes = null;
+/** How long a note is there, in milliseconds: one that only tells, one that says what went wrong, one that offers something, and one that offers what is offered nowhere else. */
+const TIMES = { tells: 5000, wrong: 12000, offers: 15000, keeps: 60000 };
 
-/** Shows a dialog and returns how to close it. What was in focus before is so again afterwards. */
-export function open(title, content, { wide = false, onClose } = {}) {
+let notes = null;
+/** Where notes stand when no dialog is open. */
+let place = document.body;
+
+/** Says where notes stand. */
+export function notesIn(element) {
+  place = element;
+}
+
+/** Shows a dialog and returns how to close it. What was in focus before is so again when it has closed: the browser sees to that. */
+export function open(title, content, { wide = false, kind, onClose } = {}) {
   const id = `dialog${Date.now()}`;
   const close = () => dialog.close();
-  const dialog = h("dialog", { class: wide ? "wide" : "", "aria-labelledby": id },
+  const dialog = h("dialog", { class: kind ?? (wide ? "wide" : ""), "aria-labelledby": id },
     h("header", {}, h("h2", { id }, title), button("✕", close, { class: "plain", "aria-label": "Close" })), h("div", { class: "content" }, content));
-  const before = document.activeElement;
   dialog.addEventListener("click", (event) => event.target === dialog && close());
   dialog.addEventListener("close", () => {
+    bring();
     dialog.remove();
-    before?.focus?.();
     onClose?.();
   });
   document.body.append(dialog);
   dialog.showModal();
+  bring();
   return close;
+}
+
+/** Has the notes in what is in front: behind a dialog they could be neither pressed nor heard. */
+function bring() {
+  const front = [...document.querySelectorAll("dialog[open]")].pop() ?? place;
+  if (notes && notes.parentNode !== front) front.append(notes);
 }
 
 /** Says whether a dialog is open. */
@@ -46,22 +62,24 @@ export function ask(title, { label, value = "", action = "Save", allowEmpty = fa
   });
 }
 
-/** Asks whether something shall be done. */
-export function confirm(title, text, action) {
+/** Asks whether something shall be done. What cannot be undone is not what a careless Enter does. */
+export function confirm(title, text, action, { isDanger = false } = {}) {
   return new Promise((resolve) => {
     let answer = false;
     const yes = button(action, () => {
       answer = true;
       close();
-    }, { class: "main danger" });
-    const close = open(title, [h("p", {}, text), h("div", { class: "buttons" }, yes)], { onClose: () => resolve(answer) });
-    yes.focus();
+    }, { class: isDanger ? "danger" : "main" });
+    const no = button("Cancel", () => close());
+    const close = open(title, [h("p", {}, text), h("div", { class: "buttons" }, no, yes)], { onClose: () => resolve(answer) });
+    (isDanger ? no : yes).focus();
   });
 }
 
 /** Tells something at the edge of the page, with what can be done about it. */
 export function note(text, { action, act, isError = false, keep = false } = {}) {
-  notes ??= document.body.appendChild(h("div", { class: "notes", role: "status", "aria-live": "polite" }));
+  notes ??= h("div", { class: "notes", role: "status", "aria-live": "polite" });
+  bring();
   const gone = () => one.remove();
   const one = h("div", { class: isError ? "note error" : "note", role: isError ? "alert" : undefined }, h("span", {}, text),
     action ? button(action, () => {
@@ -70,7 +88,18 @@ export function note(text, { action, act, isError = false, keep = false } = {}) 
     }) : null, button("✕", gone, { class: "plain", "aria-label": "Dismiss" }));
   notes.append(one);
   while (notes.childNodes.length > 4) notes.firstChild.remove();
-  if (!keep) setTimeout(gone, action ? 20000 : isError ? 12000 : 5000);
+  expire(one, keep ? TIMES.keeps : action ? TIMES.offers : isError ? TIMES.wrong : TIMES.tells);
+}
+
+/** Takes a note away after a while. Whoever is at it, or does not look at the page, has the whole while afterwards. */
+function expire(one, time) {
+  let timer = 0;
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => (document.hidden || one.matches(":hover, :focus-within") ? wait() : one.remove()), time);
+  };
+  for (const name of ["pointerleave", "focusout"]) one.addEventListener(name, wait);
+  wait();
 }
 
 /** Tells what went wrong. */

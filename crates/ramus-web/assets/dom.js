@@ -45,9 +45,24 @@ export function fill(element, ...children) {
   return put(element, children);
 }
 
-/** Makes a button. */
+/** Makes a button. What takes a while is not done twice: until it is done the button does nothing, and keeps the focus. */
 export function button(text, act, props) {
-  return h("button", { type: "button", ...props, on: { click: act } }, text);
+  let isBusy = false;
+  const press = async (event) => {
+    if (isBusy) return;
+    const doing = act(event);
+    if (!(doing instanceof Promise)) return;
+    isBusy = true;
+    made.setAttribute("aria-disabled", true);
+    try {
+      await doing;
+    } finally {
+      isBusy = false;
+      made.removeAttribute("aria-disabled");
+    }
+  };
+  const made = h("button", { type: "button", ...props, on: { click: press } }, text);
+  return made;
 }
 
 /** Runs something once per frame, however often it is asked for. */

@@ -1,5 +1,12 @@
 // Numbers, times and names as people read them.
 
+import { h } from "./dom.js";
+
+/** A key that is pressed together with another, as the keyboard of this machine calls it. */
+export function held(key) {
+  return /mac|iphone|ipad/i.test(navigator.userAgentData?.platform ?? navigator.platform) ? `⌘${key}` : `Ctrl+${key}`;
+}
+
 /** Millionths of a dollar; nothing for nothing. What nobody knows is no zero. */
 export function money(micros, unpriced = 0) {
   if (!micros && unpriced > 0) return "$?";
@@ -18,6 +25,11 @@ export function short(number) {
 
 function trim(number) {
   return number < 10 ? number.toFixed(1).replace(/\.0$/, "") : String(Math.round(number));
+}
+
+/** A line of Markdown without its marks. */
+export function plain(text) {
+  return text.replace(/^(#{1,6} |[-*+] |> |\d+\. )+/, "").replace(/(\*\*|__|~~|`+)(?=\S)(.*?\S)\1/g, "$2");
 }
 
 /** Bytes as `1.2 MB`. */
@@ -43,16 +55,58 @@ export function ago(iso) {
   return `${Math.floor(seconds / 31536000)}y`;
 }
 
+/** How long ago as an element that tells it anew as time goes by. */
+export const since = (iso) => h("time", { class: "when", datetime: iso, "data-since": iso, title: time(iso) }, ago(iso));
+
+/** Tells anew how long ago everything was. */
+export function age() {
+  for (const one of document.querySelectorAll("[data-since]")) {
+    const text = ago(one.dataset.since);
+    if (one.textContent !== text) one.textContent = text;
+  }
+}
+
+/** A length of time. */
+export function span(milliseconds) {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) return `${trim(seconds)}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${Math.round(seconds % 60)}s`;
+  return `${Math.floor(seconds / 3600)}h ${Math.round((seconds % 3600) / 60)}m`;
+}
+
+/** A time as short as it can be told: of today the hour, of this year the day, too. */
+export function when(iso) {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return "";
+  const now = new Date();
+  const hour = { hour: "2-digit", minute: "2-digit" };
+  if (date.toDateString() === now.toDateString()) return date.toLocaleTimeString(undefined, hour);
+  const year = date.getFullYear() === now.getFullYear() ? undefined : "numeric";
+  return date.toLocaleString(undefined, { year, month: "short", day: "numeric", ...hour });
+}
+
 /** A time in full. */
 export function time(iso) {
   const date = new Date(iso);
   return Number.isNaN(date.getTime()) ? "" : date.toLocaleString();
 }
 
+/** What a session is called. One that got no title yet is told by when it began. */
+export function called(title) {
+  const since = /^New session - (\d{4}-\d\d-\d\dT[\d:.]+Z)$/.exec(title ?? "");
+  return since ? `New session, ${when(since[1])}` : title || "Untitled";
+}
+
 /** The last part of a directory. */
 export function base(path) {
   return (path ?? "").split("/").filter(Boolean).pop() ?? "/";
 }
+
+const SPEAKERS = { user: "You", assistant: "Model", toolResult: "Tool", system: "System", bashExecution: "Shell", compactionSummary: "Summary", branchSummary: "Summary" };
+
+/** Who speaks in a role. */
+export const speaker = (role) => SPEAKERS[role] ?? role;
 
 /** What changed in files: `3 files +41 −7`. */
 export function changed(summary) {

@@ -3,7 +3,8 @@
 import { act, ACTIONS } from "./actions.js";
 import { isOpen } from "./dialog.js";
 import { help } from "./help.js";
-import { palette } from "./palette.js";
+import { next, palette } from "./palette.js";
+import { answerBy } from "./prompt.js";
 import { go, state } from "./state.js";
 import { focus, move, moveSibling, moveTurn, toLeaf } from "./tree.js";
 
@@ -17,6 +18,8 @@ export const MOVES = [
   ["l", "Next sibling branch", () => moveSibling(1)],
   ["G", "The leaf", () => toLeaf()],
   ["/", "Find in this session", () => palette({ here: Boolean(state.s) })],
+  [".", "Next hit of the last search", () => next(1)],
+  [",", "Previous hit", () => next(-1)],
   ["t", "Fold or unfold thinking", () => toggle("details.thinking")],
   ["o", "Fold or unfold calls of tools", () => toggle("details.call")],
   ["?", "This help", () => help()],
@@ -40,13 +43,19 @@ export function start() {
       if ("jkJKhl".includes(event.key)) focus();
       return found();
     }
-    if (event.key === "Escape" && state.page) return go({ page: "", a: "", b: "" });
+    if (event.key === "Escape" && state.page) return go({ page: "", a: "", b: "", with: "" });
+    if (answerBy(event.key)) return event.preventDefault();
     const action = ACTIONS.find((one) => one.key === event.key);
-    // Enter on a button presses the button.
-    if (!action || (event.key === "Enter" && event.target.closest?.("button, a, summary, input, select, [role=tab], .sessions"))) return;
+    if (!action || !isMeant(action, event.target)) return;
     event.preventDefault();
     act(action.name);
   });
+}
+
+/** What is about a row needs one that can be seen, and Enter means the row only where nothing else could be meant. */
+function isMeant({ key, always, free }, target) {
+  if (key === "Enter" && target !== document.body && !target.closest?.(".tree .list")) return false;
+  return Boolean(always || free || !state.page);
 }
 
 function isTyping(target) {

@@ -91,6 +91,12 @@ export class List {
     this.mark();
   }
 
+  /** Says whether a row can be seen. */
+  sees(at) {
+    const { scrollTop, clientHeight } = this.element;
+    return at >= 0 && (at + 1) * this.height > scrollTop && at * this.height < scrollTop + clientHeight;
+  }
+
   reveal(at) {
     const { scrollTop, clientHeight } = this.element;
     const top = at * this.height;

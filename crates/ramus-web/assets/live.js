@@ -3,53 +3,86 @@
 import { get, path } from "./api.js";
 import { complain, note } from "./dialog.js";
 import { soon } from "./dom.js";
-import { renew, setRunning } from "./sessions.js";
+import * as said from "./said.js";
+import { look, renew, setRunning, showAsking, showOpen } from "./sessions.js";
 import { state, watch } from "./state.js";
+import { join, leave, on as onAny, whenOpened } from "./stream.js";
 import { refresh } from "./tree.js";
 
 /** What is known of the session beside its tree. */
-export const live = { id: "", info: null, run: null, asked: [], text: "", thinking: "", calls: [], queue: 0, state: "closed" };
+export const live = { id: "", info: null, isMissing: false, children: [], titles: new Map(), run: null, asked: [], text: "", thinking: "", calls: [], waiting: [] };
 
 const listeners = [];
-let source = null;
-let everything = null;
-/** How often a turn started or ended: an answer from before that tells nothing. */
-let turns = 0;
+/** Where a text goes that was said and not heard. */
+let giveBack = () => {};
+/** The turns that ended, as far as it is settled what became of what was said to them. */
+const settled = new Set();
+/** Calls of the answer that is heard that have ended: one that is said to start after that is over. */
+const over = new Set();
+/** How often something was told that an answer of the server's tells as well: one from before that is out of date. */
+let told = 0;
 
 /** Calls `act(what)` when something of it changed: "info", "run" or "words". */
 export function onLive(act) {
   listeners.push(act);
 }
 
+/** Says where a text goes that was said in a session and not heard. */
+export function whenUnheard(act) {
+  giveBack = act;
+}
+
 const tell = (what) => listeners.forEach((act) => act(what));
 
 /** Starts watching whatever session the address names. */
 export function start() {
+  listen();
+  whenOpened(catchUp, () => tell("run"));
   watch((before) => state.s !== before.s && open());
-  // A page that nobody looks at holds no connection; browsers have few of them for one server.
-  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open({ again: true })));
+  // A page that nobody looks at hears nothing.
+  document.addEventListener("visibilitychange", () => (document.hidden ? leave() : comeBack()));
+  if (!document.hidden) join();
   open();
 }
 
-function close() {
-  source?.close();
-  everything?.close();
-  source = everything = null;
-  live.state = "closed";
+/** Whoever was away has missed what is told once only: all of it is read again. */
+function comeBack() {
+  look();
+  join();
+  open({ again: true });
 }
 
 async function open({ again = false } = {}) {
-  close();
-  watchAll();
-  if (!again || live.id !== state.s) Object.assign(live, { id: state.s, info: null });
-  Object.assign(live, { run: null, asked: [], text: "", thinking: "", calls: [], queue: 0 });
+  over.clear();
+  if (!again || live.id !== state.s) Object.assign(live, { id: state.s, info: null, isMissing: false, children: [], titles: new Map() });
+  Object.assign(live, { run: null, asked: [], text: "", thinking: "", calls: [], waiting: [] });
   tell("run");
   if (!state.s || document.hidden) return;
-  const id = state.s;
-  source = new EventSource(path("sessions", id, "events"));
-  listen(source, id);
   await Promise.all([describe(), findRun()]);
   if (again) refresh();
+}
+
+let times = 0;
+
+/** What happened before the stream was there is read. */
+function catchUp() {
+  if (times++ > 0) {
+    Object.assign(live, { text: "", thinking: "", calls: [] });
+    look();
+    describeSoon();
+  }
+  showAsking();
+  refresh();
+  // The end of a turn is told once only: whoever comes, or comes back, asks.
+  findRun();
+  tell("run");
+}
+
+/** Reads a session again that was changed, if it is still the one that is open. */
+export function reread(id) {
+  if (state.s !== id) return;
+  refresh();
+  describe();
 }
 
 /** Reads what a session is. */
@@ -57,30 +90,51 @@ export const describe = async () => {
   const id = state.s;
   if (!id) return;
   try {
-    const { session } = await get(path("sessions", id));
+    const [{ session }, { children }] = await Promise.all([get(path("sessions", id)), get(path("sessions", id, "children"))]);
     if (state.s !== id) return;
-    live.info = session;
+    Object.assign(live, { info: session, children, isMissing: false });
+    for (const child of children) live.titles.set(child.id, child.title);
+    showOpen(session);
     tell("info");
+    await nameOrigins(session);
   } catch (error) {
-    if (error.status !== 404) complain(error);
+    if (error.status !== 404) return complain(error);
+    if (state.s !== id) return;
+    live.isMissing = true;
+    tell("info");
   }
 };
+
+/** Finds out what the sessions are called that one came from. */
+async function nameOrigins({ id, parent, forked_from: from }) {
+  const unknown = [parent, from?.session].filter((one) => one && !live.titles.has(one));
+  if (unknown.length === 0) return;
+  const found = await Promise.all(unknown.map((one) => get(path("sessions", one)).catch(() => null)));
+  if (state.s !== id) return;
+  unknown.forEach((one, at) => live.titles.set(one, found[at]?.session.title ?? "a session that is gone"));
+  tell("info");
+}
+
 const describeSoon = soon(150, describe);
 
 /** Finds out whether a turn runs, and what it asks. */
 export async function findRun() {
   const id = state.s;
-  const before = turns;
+  const before = told;
   if (!id) return;
   try {
     const { runs } = await get(path("sessions", id, "runs"));
     if (state.s !== id) return;
-    if (turns !== before) return findRun();
+    if (told !== before) return findRun();
     const run = runs.find((one) => one.status === "running") ?? null;
     live.run = run?.run ?? null;
     // What was told meanwhile counts too: the answer may be older than the event.
-    const told = (run?.asked ?? []).map((one) => one.call);
-    live.asked = run ? [...run.asked, ...live.asked.filter((one) => !told.includes(one.call))] : [];
+    const asked = (run?.asked ?? []).map((one) => one.call);
+    live.asked = run ? [...run.asked, ...live.asked.filter((one) => !asked.includes(one.call))] : [];
+    live.waiting = run?.waiting ?? [];
+    if (!run) Object.assign(live, { text: "", thinking: "", calls: [] });
+    // A turn that ended while nobody listened is told nowhere else; one that nobody knows ended with its server.
+    for (const turn of said.turnsOf(id)) if (turn !== live.run) settleSaid(runs.find((one) => one.run === turn) ?? { session: id, run: turn });
     setRunning(id, Boolean(run));
     tell("run");
   } catch (error) {
@@ -94,29 +148,32 @@ export function settle(call) {
   tell("run");
 }
 
-function listen(source, id) {
-  // The browser has an event called open too, which tells nothing.
-  const on = (name, act) => source.addEventListener(name, (event) => event.data && state.s === id && act(JSON.parse(event.data)));
+/** Gives back what was said to a turn and not heard. */
+function settleSaid(run) {
+  if (settled.has(run.run)) return;
+  settled.add(run.run);
+  const { ours, others } = said.ended(run);
+  for (const text of ours) giveBack(run.session, text);
+  if (run.session === state.s) for (const text of others) note(`Not told: ${text}`, { action: "Put it into the box", act: () => giveBack(run.session, text), keep: true });
+}
+
+function listen() {
+  const on = (name, act) => onAny(name, (what) => what.session === state.s && act(what));
   const clear = () => Object.assign(live, { text: "", thinking: "" });
-  on("open", () => {
-    live.state = "open";
-    refresh();
-    tell("run");
-  });
-  source.onerror = () => {
-    live.state = "waiting";
-    tell("run");
-  };
   on("reset", () => location.reload());
   on("entry.appended", () => refresh());
   on("session.updated", describeSoon);
   on("turn.start", () => {
-    turns++;
+    told++;
     clear();
+    over.clear();
     live.calls = [];
     findRun();
   });
-  on("message.start", () => clear());
+  on("message.start", () => {
+    clear();
+    over.clear();
+  });
   on("message.delta", ({ text }) => {
     live.text += text;
     tell("words");
@@ -130,10 +187,12 @@ function listen(source, id) {
     tell("words");
   });
   on("tool.start", ({ call, name, input }) => {
+    if (over.has(call) || live.calls.some((one) => one.call === call)) return;
     live.calls.push({ call, name, input });
     tell("words");
   });
   on("tool.end", ({ call }) => {
+    over.add(call);
     live.calls = live.calls.filter((one) => one.call !== call);
     tell("words");
   });
@@ -142,18 +201,24 @@ function listen(source, id) {
     if (!live.run) findRun();
     tell("run");
   });
-  on("permission.answered", ({ call }) => settle(call));
-  on("queue.changed", ({ steer, follow_up: later }) => {
-    const length = (list) => (Array.isArray(list) ? list.length : Number(list) || 0);
-    live.queue = length(steer) + length(later);
+  on("permission.answered", ({ call }) => {
+    told++;
+    settle(call);
+  });
+  onAny("queue.changed", (queue) => {
+    const out = said.notice(queue.session, queue);
+    if (out) giveBack(queue.session, out);
+    if (queue.session !== state.s) return;
+    told++;
+    live.waiting = queue.texts;
     tell("run");
   });
   on("retry", ({ reason }) => note(`The model is asked again: ${reason}`));
+  onAny("run.ended", settleSaid);
   on("run.ended", (run) => {
-    turns++;
-    Object.assign(live, { run: null, asked: [], calls: [], queue: 0 });
+    told++;
+    Object.assign(live, { run: null, asked: [], calls: [], waiting: [] });
     clear();
-    setRunning(id, false);
     if (run.status === "failed") complain(new Error(run.error?.message ?? "The turn could not be run."));
     else if (run.end?.error) complain(new Error(run.end.error));
     else if (run.end?.finish_reason === "cancelled") note("The turn was cancelled.");
@@ -161,19 +226,17 @@ function listen(source, id) {
     describeSoon();
     tell("run");
   });
-}
-
-/** Keeps the list current. */
-function watchAll() {
-  if (document.hidden) return;
-  everything = new EventSource(path("events"));
+  // The list is kept current, too.
   const again = soon(400, renew);
-  for (const name of ["session.created", "session.updated", "session.deleted", "reset"]) everything.addEventListener(name, again);
-  everything.addEventListener("turn.start", (event) => setRunning(JSON.parse(event.data).session, true));
-  for (const name of ["turn.end", "turn.cancelled", "turn.interrupted"]) {
-    everything.addEventListener(name, (event) => {
-      setRunning(JSON.parse(event.data).session, false);
+  for (const name of ["session.created", "session.updated", "session.deleted", "reset"]) onAny(name, again);
+  for (const name of ["reset", "lagged"]) onAny(name, ({ session }) => !session && state.s && catchUp());
+  onAny("session.created", ({ info }) => info?.parent === state.s && describeSoon());
+  onAny("turn.start", ({ session }) => setRunning(session, true));
+  for (const name of ["turn.end", "turn.cancelled", "turn.interrupted", "run.ended"]) {
+    onAny(name, ({ session }) => {
+      setRunning(session, false);
       again();
     });
   }
+  for (const name of ["permission.asked", "permission.answered", "run.ended"]) onAny(name, ({ session }) => showAsking(session));
 }

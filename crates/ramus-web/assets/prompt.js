@@ -1,66 +1,187 @@
 // The box at the bottom: saying something, talking to a turn that runs, stopping it, answering what it asks.
 
 import { path, post } from "./api.js";
-import { attempt } from "./dialog.js";
+import { attempt, note } from "./dialog.js";
 import { button, fill, h } from "./dom.js";
-import { findRun, live, onLive, settle } from "./live.js";
-import { state } from "./state.js";
+import * as drafts from "./drafts.js";
+import { renew } from "./keep.js";
+import { findRun, live, onLive, settle, whenUnheard } from "./live.js";
+import { models } from "./models.js";
+import { hold, pictures } from "./pictures.js";
+import { described } from "./question.js";
+import { remember, want } from "./said.js";
+import { go, state, watch } from "./state.js";
+import { stream } from "./stream.js";
+import { toLeaf } from "./tree.js";
 
 let field = null;
+let choice = null;
 
-/** What may be answered, and the key for it. */
-const ANSWERS = [["once", "Allow once"], ["session", "Allow in this session"], ["project", "Allow in this project"], ["deny", "Deny"]];
+/** What may be answered, and the key for it: one that does nothing else, so that nothing is allowed by mistake. */
+export const ANSWERS = [["once", "Allow once", "y"], ["session", "Allow in this session", "Y"], ["project", "Allow in this project", "P"], ["deny", "Deny", "D"]];
 
 export function box() {
-  field = h("textarea", { id: "prompt", rows: 2, "aria-label": "Prompt", placeholder: "Say something. Ctrl+Enter sends it.", on: { keydown: (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      send(event.shiftKey ? "queue" : "steer");
-    }
-    if (event.key === "Escape") field.blur();
-  } } });
+  field = h("textarea", { id: "prompt", rows: 2, "aria-label": "Prompt", placeholder: "Say something. Ctrl+Enter sends it.", on: {
+    input: () => change({ text: field.value }),
+    keydown: (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        send(event.shiftKey ? "queue" : "steer");
+      }
+      if (event.key === "Escape") field.blur();
+    },
+  } });
+  choice = h("select", { id: "model", "aria-label": "Model", hidden: true, on: { change: () => change({ model: choice.value }) } });
+  models((known) => {
+    const askable = known.filter((model) => model.available).map((model) => `${model.provider}/${model.name}`);
+    fill(choice, h("option", { value: "" }, "The session's model"), askable.map((name) => h("option", { value: name }, name)));
+    choice.hidden = askable.length === 0;
+    choice.value = draft().model;
+  });
+  const seen = pictures(field, () => drafts.keepPictures(state.s));
+  const told = h("span", { class: "quiet", role: "status" });
   const buttons = h("div", { class: "buttons" });
   const questions = h("div", { class: "questions", role: "alert" });
+  const queued = h("ul", { class: "queued", "aria-label": "Said, and not told yet" });
+  const root = h("form", { class: "prompt", "aria-label": "Prompt", on: { submit: (event) => event.preventDefault() } }, questions, queued, seen.shown, field, buttons);
   const show = () => {
-    fill(questions, live.asked.map(question));
-    const told = h("span", { class: "quiet", role: "status" }, live.run ? `A turn is running${live.queue ? `, ${live.queue} waiting` : ""}` : live.state === "waiting" ? "The server does not answer; trying again" : "");
-    fill(buttons, told, live.run
-      ? [button("Steer", () => send("steer"), { title: "Counts before the next request (Ctrl+Enter)" }), button("Queue", () => send("queue"), { title: "Counts when the turn would end (Ctrl+Shift+Enter)" }),
-        button("Cancel", cancel, { class: "danger", id: "cancel" })]
-      : button("Send", () => send(), { class: "main", id: "send" }));
-    root.hidden = !state.s;
+    root.hidden = !state.s || live.isMissing;
+    say(told, live.run ? `${live.asked.length > 0 ? "The turn waits for your answer" : "A turn is running"}${live.waiting.length > 0 ? `, ${live.waiting.length} waiting` : ""}` : stream.state === "waiting" ? "The server does not answer; trying again" : "");
+    ask(questions);
+    field.placeholder = live.info?.cwd ? `Say something; it works in ${live.info.cwd}. Ctrl+Enter sends it.` : "Say something. Ctrl+Enter sends it.";
+    renew(queued, live.waiting.map((text) => h("li", {}, h("span", {}, text), button("Take out", () => takeOut(text), { title: "Do not tell the model; the text comes back into the box" }))));
+    offer(buttons, told, seen.choose);
   };
+  // Notes stand above the box on a narrow screen.
+  new ResizeObserver(() => document.documentElement.style.setProperty("--box", `${root.offsetHeight}px`)).observe(root);
+  whenUnheard(giveBack);
   onLive((what) => what !== "words" && show());
-  const root = h("form", { class: "prompt", "aria-label": "Prompt", on: { submit: (event) => event.preventDefault() } }, questions, field, buttons);
+  watch((before) => state.s !== before.s && restore());
+  restore();
   show();
   return root;
 }
 
+/** Tells something else. What is told again would be heard again. */
+function say(told, text) {
+  if (told.textContent !== text) told.textContent = text;
+}
+
+/** Shows the questions that are open. One that stays is left alone: somebody may be about to answer it. */
+function ask(questions) {
+  const calls = live.asked.map((asked) => asked.call);
+  for (const shown of [...questions.children]) if (!calls.includes(shown.dataset.call)) shown.remove();
+  const shown = [...questions.children].map((one) => one.dataset.call);
+  questions.append(...live.asked.filter((asked) => !shown.includes(asked.call)).map(question));
+}
+
+/** Offers what can be done now: other buttons only when a turn starts or ends. */
+function offer(buttons, told, choosePicture) {
+  const now = live.run ? "running" : "idle";
+  if (buttons.dataset.now === now) return;
+  const hadFocus = buttons.contains(document.activeElement);
+  buttons.dataset.now = now;
+  // These two wait for nothing: the box is empty at once, and whoever goes on writing may press again.
+  fill(buttons, told, live.run
+    ? [button("Steer", () => void send("steer"), { title: "Counts before the next request (Ctrl+Enter)" }), button("Queue", () => void send("queue"), { title: "Counts when the turn would end (Ctrl+Shift+Enter)" }),
+      button("Cancel", cancel, { class: "danger", id: "cancel" })]
+    : [choosePicture, choice, button("Send", () => send(), { class: "main", id: "send" })]);
+  if (hadFocus && !buttons.contains(document.activeElement)) field.focus();
+}
+
+const draft = (id = state.s) => drafts.draft(id);
+
+function change(what, id = state.s) {
+  Object.assign(draft(id), what);
+  drafts.keep(id);
+}
+
+/** Puts a text that was not told back into the box of its session, in front of what was written since. */
+function giveBack(id, text) {
+  const mine = draft(id);
+  change({ text: mine.text ? `${text}\n\n${mine.text}` : text }, id);
+  if (state.s === id) restore();
+}
+
+/** Takes out what waits. It comes back when the turn says that it was not told. */
+async function takeOut(text) {
+  const { run } = live;
+  const forget = want(state.s, text);
+  if (!run || !(await attempt(() => post(path("sessions", state.s, "runs", run, "messages", "take-out"), { text })))) forget();
+}
+
+/** Shows what is being written in the session that is open. */
+function restore() {
+  field.value = draft().text;
+  choice.value = draft().model;
+  hold(draft().pictures);
+}
+
 /** Puts a text into the box, to be said again otherwise. */
 export function compose(text) {
-  field.value = text;
-  field.focus();
-  document.body.dataset.pane = "detail";
+  change({ text });
+  restore();
+  focus();
 }
 
+/** Goes to the box, wherever one is. */
 export function focus() {
+  go(state.page ? { page: "", a: "", b: "", pane: "detail" } : { pane: "detail" });
   field.focus();
 }
 
+/**
+ * Says what is in the box, once. It is empty at once, and what did not arrive is in it again.
+ * A turn that runs is told one thing after the other; while one is started, what is written next stays in the box.
+ */
 async function send(when = "steer") {
-  const text = field.value.trim();
-  if (!text || !state.s) return;
-  const done = await attempt(() => (live.run
-    ? post(path("sessions", state.s, "runs", live.run, "messages"), { text, when })
-    : post(path("sessions", state.s, "runs"), { prompt: text, when_busy: when })));
-  if (!done) return;
-  field.value = "";
+  const mine = draft();
+  const text = mine.text.trim();
+  const id = state.s;
+  const { run } = live;
+  if (!id || (mine.sending && !run) || (!text && mine.pictures.length === 0)) return;
+  if (!text) return note("A picture goes with words: say something about it.", { isError: true });
+  if (run && mine.pictures.length > 0) return note("A turn that runs is told words only. Send the picture when it has ended, or leave it out.", { isError: true });
+  const pictures = mine.pictures.splice(0);
+  mine.text = "";
+  restore();
+  const told = run ? remember(id, run, text) : null;
+  const { model } = mine;
+  const sending = Promise.resolve(mine.sending).then(() => attempt(() => (run
+    ? post(path("sessions", id, "runs", run, "messages"), { text, when })
+    // A turn that started meanwhile would not be shown the pictures: then nothing is said.
+    : post(path("sessions", id, "runs"), { prompt: text, when_busy: pictures.length > 0 ? "reject" : when, model: model || null, pictures: pictures.map(({ kind, data }) => ({ kind, data })) }))));
+  mine.sending = sending;
+  const done = await sending;
+  if (mine.sending === sending) mine.sending = null;
+  if (done) told?.arrived();
+  else {
+    told?.forget();
+    mine.text = mine.text ? `${text}\n\n${mine.text}` : text;
+    mine.pictures.unshift(...pictures);
+  }
+  drafts.keep(id);
+  drafts.keepPictures(id);
+  if (state.s !== id) return;
+  if (!done) return restore();
   findRun();
+  toLeaf();
+  // The answer comes among the messages.
+  if (!["message", "thread"].includes(state.tab)) go({ tab: "message" }, { replace: true });
 }
 
 /** Stops the turn that runs. */
 export function cancel() {
-  if (live.run) attempt(() => post(path("sessions", state.s, "runs", live.run, "cancel")));
+  return live.run && attempt(() => post(path("sessions", state.s, "runs", live.run, "cancel")));
+}
+
+/** Answers the first question with a key, if it can be seen. Says whether the key is one for that. */
+export function answerBy(key) {
+  const verdict = ANSWERS.find(([, , by]) => by === key)?.[0];
+  const first = document.querySelector(".question");
+  if (!verdict || !first?.checkVisibility({ checkVisibilityCSS: true, visibilityProperty: true })) return false;
+  first.querySelector(`[data-answer=${verdict}]`).click();
+  return true;
 }
 
 function question(asked) {
@@ -68,12 +189,14 @@ function question(asked) {
     // A question may be told before it is known which turn asks.
     if (!live.run) await findRun();
     if (!live.run) return;
-    const done = await attempt(() => post(path("sessions", state.s, "runs", live.run, "permissions", asked.call), { answer: verdict }));
-    // Whoever comes second is told so; either way it is asked no more.
-    settle(asked.call);
+    const { run } = live;
+    const done = await attempt(() => post(path("sessions", state.s, "runs", run, "permissions", asked.call), { answer: verdict }));
+    // Whoever comes second is told so; either way it is asked no more. Another turn may ask about a call of the same name.
+    if (live.run === run) settle(asked.call);
     if (!done) findRun();
   };
   return h("div", { class: "question", "data-call": asked.call },
-    h("p", {}, "May the model use ", h("code", {}, asked.permission), "?"), h("pre", {}, asked.exact), h("p", { class: "quiet" }, asked.because),
-    h("div", { class: "buttons" }, ANSWERS.map(([verdict, text]) => button(text, () => answer(verdict), { class: verdict === "deny" ? "danger" : verdict === "once" ? "main" : "", "data-answer": verdict }))));
+    described(asked),
+    h("div", { class: "buttons" }, ANSWERS.map(([verdict, text, key]) => button([text, h("kbd", { "aria-hidden": "true" }, key)], () => answer(verdict),
+      { class: verdict === "deny" ? "danger" : verdict === "once" ? "main" : "", "data-answer": verdict, "aria-keyshortcuts": key }))));
 }

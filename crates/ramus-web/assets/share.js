@@ -11,9 +11,9 @@ import { targetOf } from "./tree.js";
 const PARTS = [["messages", "What was said", true], ["tools", "Calls of tools", true], ["diffs", "How files changed", true], ["thinking", "What the model thought", false]];
 const TIMES = [["86400", "a day"], ["604800", "a week"], ["2592000", "a month"], ["", "until it is taken back"]];
 
-const at = (...parts) => path("sessions", state.s, ...parts);
-
 export function share(row) {
+  const id = state.s;
+  const at = (...parts) => path("sessions", id, ...parts);
   const entry = `#${targetOf(row)}`;
   const boxes = PARTS.map(([name, , checked]) => h("input", { type: "checkbox", value: name, checked, on: { change: () => preview() } }));
   const lasts = h("select", { "aria-label": "How long it lasts" }, TIMES.map(([seconds, text]) => h("option", { value: seconds, selected: seconds === "604800" }, text)));

@@ -1,17 +1,16 @@
 // The middle pane: the tree of a session, a row for each turn, lanes where it branches. Texts are asked for when they can be seen.
 
 import { get, path, query } from "./api.js";
+import { choice } from "./choice.js";
 import { complain } from "./dialog.js";
-import { button, draw, h, soon } from "./dom.js";
-import { ago, changed, money } from "./format.js";
+import { button, fill, h, soon } from "./dom.js";
+import { count } from "./format.js";
 import { List } from "./list.js";
-import { endOf, layout, model } from "./outline.js";
+import { isLandmark, model, turnOf } from "./outline.js";
+import { HEIGHT, row } from "./row.js";
+import { layout } from "./rows.js";
 import { go, state, watch } from "./state.js";
 
-const HEIGHT = 30;
-const LANE = 14;
-/** Lanes further to the right are drawn in one place. */
-const LANES = 12;
 const BATCH = 120;
 
 /** What is known of the session that is open. */
@@ -19,8 +18,14 @@ export const open = { id: "", made: null, laid: null, info: new Map(), rowAt: ne
 
 const listeners = [];
 let list = null;
-let loading = null;
+/** What is being read, and whether something happened since it was asked for. */
+let reading = null;
+let isStale = false;
+/** Stretches that are unfolded, by their first row, and the rows in those that are not. */
 const opened = new Set();
+let folded = new Map();
+/** Whether the selection goes by itself, with the leaf: whoever has scrolled away is left there. */
+let isQuiet = false;
 
 /** Calls `act` when the tree changed or another row was selected. */
 export function onTree(act) {
@@ -31,11 +36,8 @@ const VIEWS = [["turns", "Turns"], ["all", "All"], ["user", "Prompts"], ["labels
 
 export function pane() {
   list = new List({ label: "Tree", role: "tree", item: "treeitem", height: HEIGHT, row, seen: ask });
-  const views = h("div", { class: "segments", role: "radiogroup", "aria-label": "What the tree shows" },
-    VIEWS.map(([name, text]) => button(text, () => go({ view: name }), { role: "radio", "data-view": name })));
-  const show = () => {
-    for (const one of views.children) one.setAttribute("aria-checked", one.dataset.view === state.view);
-  };
+  const views = choice("What the tree shows", VIEWS, (name) => go({ view: name }), "view");
+  const show = () => views.show(state.view);
   show();
   const foot = h("p", { class: "quiet foot", id: "tree-count", role: "status" });
   pane.foot = foot;
@@ -43,16 +45,18 @@ export function pane() {
   watch((before) => {
     show();
     if (state.s !== before.s) load();
-    else if (state.view !== before.view) arrange();
-    else if (state.e !== before.e) mark();
+    else if (state.view !== before.view) turn();
+    else if (state.e !== before.e) mark({ scroll: !isQuiet });
   });
   load();
-  return h("section", { class: "pane tree", "aria-label": "Tree" }, h("div", { class: "bar" }, views), pane.empty, list.element, foot);
+  return h("section", { class: "pane tree", "aria-label": "Tree" }, h("div", { class: "bar" }, views.element), pane.empty, list.element, foot);
 }
 
 /** Opens the session that the address names. */
-async function load() {
-  loading?.abort();
+function load() {
+  reading?.abort();
+  reading = null;
+  isStale = false;
   Object.assign(open, { id: state.s, made: null, laid: null, info: new Map(), rowAt: new Map() });
   opened.clear();
   list.reset(0);
@@ -60,70 +64,105 @@ async function load() {
   pane.empty.textContent = state.s ? "Loading…" : "Choose a session.";
   pane.foot.textContent = "";
   tell();
-  if (!state.s) return;
-  const mine = (loading = new AbortController());
+  read();
+}
+
+/** Reads what is new, or everything when nothing is known. An answer tells what was when it was asked for: what happens meanwhile is read afterwards. */
+async function read() {
+  if (!open.id) return;
+  if (reading) {
+    isStale = true;
+    return;
+  }
+  const mine = (reading = new AbortController());
   try {
-    open.made = model(await get(path("sessions", state.s, "outline"), mine.signal));
-    arrange();
+    if (open.made) await readOn(mine);
+    else await readAll(mine);
   } catch (error) {
-    if (error.name !== "AbortError") pane.empty.textContent = error.message;
+    if (error.name !== "AbortError") fail(error);
+  } finally {
+    if (reading === mine) {
+      reading = null;
+      if (isStale) refresh();
+      isStale = false;
+    }
   }
 }
 
-/** Reads what is new. */
-export const refresh = soon(60, async () => {
-  const { id, made } = open;
-  if (!id || !made) return;
-  try {
-    let answer = await get(query(path("sessions", id, "outline"), { after: made.position }));
-    const isNewer = answer.count === made.seqs.length + answer.seqs.length;
-    if (!isNewer) answer = await get(path("sessions", id, "outline"));
-    if (open.id !== id || open.made !== made) return;
-    const follow = isOnLeaf();
-    if (!isNewer) {
-      // Entries may say something else now.
-      open.info = new Map();
-      open.version++;
-    }
-    open.made = model(answer, isNewer ? made : null);
-    arrange({ follow });
-  } catch (error) {
-    complain(error);
-  }
-});
+async function readAll({ signal }) {
+  const answer = await get(path("sessions", open.id, "outline"), signal);
+  if (signal.aborted) return;
+  open.made = model(answer);
+  arrange();
+}
 
+async function readOn({ signal }) {
+  const { id, made } = open;
+  let answer = await get(query(path("sessions", id, "outline"), { after: made.position }), signal);
+  const isNewer = answer.count === made.seqs.length + answer.seqs.length;
+  if (!isNewer) answer = await get(path("sessions", id, "outline"), signal);
+  if (signal.aborted) return;
+  const follow = isOnLeaf();
+  if (!isNewer) {
+    // Entries may say something else now.
+    open.info = new Map();
+    open.version++;
+  }
+  open.made = model(answer, isNewer ? made : null);
+  arrange({ follow, reveal: list.selected < 0 || list.sees(list.selected) });
+}
+
+/** Says what went wrong; where nothing is shown it stands there, with a way to try again. */
+function fail(error) {
+  if (open.made) complain(error);
+  else fill(pane.empty, `${error.message} `, button("Try again", () => read()));
+}
+
+/** Reads what is new, a moment after it was asked for. */
+export const refresh = soon(60, read);
+
+/** Says whether the row that has the leaf is selected, itself and not an entry within. */
 function isOnLeaf() {
   const row = selectedRow();
-  return row ? row.last === open.made.leaf : false;
+  return row ? open.laid.owner[open.made.leaf] === row.i && row.seq === Number(state.e) : false;
 }
 
-/** Lays out again. `follow` has the selection go with the leaf. */
-function arrange({ follow = false } = {}) {
+/** Lays out again. `follow` has the selection go with the leaf; `reveal` brings it into view. */
+function arrange({ follow = false, reveal = true } = {}) {
   const { made } = open;
   if (!made) return;
   open.laid = layout(made, state.view, opened);
   open.rowAt = new Map();
-  open.laid.rows.forEach((row, at) => open.rowAt.set(row.i, at));
+  folded = new Map();
+  open.laid.rows.forEach((row, at) => {
+    open.rowAt.set(row.i, at);
+    for (const one of row.folded ?? []) folded.set(one.i, { row: one, fold: row });
+  });
   pane.empty.hidden = open.laid.rows.length > 0;
   pane.empty.textContent = made.seqs.length === 0 ? "Nothing was said yet." : "Nothing to show here.";
   list.reset(open.laid.rows.length);
-  const branches = [...made.children].reduce((sum, children) => sum + Math.max(0, children - 1), 0) + Math.max(0, made.roots.length - 1);
-  pane.foot.textContent = `${made.seqs.length.toLocaleString("en")} entries, ${branches.toLocaleString("en")} ${branches === 1 ? "branch" : "branches"}`;
+  const branches = [...made.children].reduce((sum, children) => sum + Math.max(0, children - 1), made.roots.length);
+  pane.foot.textContent = `${count(made.seqs.length, "entry", "entries")}, ${count(branches, "branch", "branches")}`;
   if (!state.e || follow) {
     const row = open.laid.rows[made.leaf >= 0 ? atLeaf() : open.laid.rows.length - 1];
-    if (row) go({ e: entryOf(row) }, { replace: true });
+    isQuiet = !reveal;
+    if (row) go({ e: row.seq }, { replace: true });
+    isQuiet = false;
   }
-  mark();
+  mark({ scroll: reveal });
+}
+
+/** Shows another view. Whoever was in the turn of the leaf is there still. */
+function turn() {
+  arrange();
+  const { made } = open;
+  const i = made?.at.get(Number(state.e)) ?? -1;
+  if (i >= 0 && made.leaf >= 0 && !selectedRow() && turnOf(made, i) === turnOf(made, made.leaf)) go({ e: made.seqs[made.leaf] }, { replace: true });
 }
 
 function atLeaf() {
   const owner = open.laid.owner[open.made.leaf];
   return open.rowAt.get(owner) ?? open.laid.rows.length - 1;
-}
-
-/** The entry that stands for a row: itself; in the view of all entries nothing else can be meant. */
-function entryOf(row) {
-  return row.seq;
 }
 
 /** The row that is selected. */
@@ -137,14 +176,34 @@ export function selectedRow() {
   return at === undefined ? null : { ...laid.rows[at], at };
 }
 
-/** The position to which checking out a row leads: the end of the turn, or the entry itself. */
-export function targetOf(row) {
-  return state.view === "all" ? endOf(open.made, row.i) : row.end;
+/** The position to which checking out a row leads: the end of the turn that it stands for, or the entry itself. */
+export const targetOf = (row) => row.end;
+
+/** The position where the turn starts that a row stands for, or is in. */
+export const startOf = (row) => (row.isTurn && isLandmark(open.made, row.i) ? row.seq : turnOf(open.made, row.i));
+
+/** The entry of a row that is meant by its label: the one that was chosen or has one, else the row's own. */
+export function labelledOf(row) {
+  const [seq, labels] = [Number(state.e), row.labels];
+  if (labels.includes(seq) || labels.length === 0) return labels.length > 0 ? seq : row.seq;
+  return labels[0];
 }
 
-function mark() {
-  list.select(selectedRow()?.at ?? -1);
+function mark({ scroll = true } = {}) {
+  const fold = foldAround();
+  if (fold) {
+    opened.add(fold.seq);
+    return arrange({ reveal: scroll });
+  }
+  list.select(selectedRow()?.at ?? -1, { scroll });
   tell();
+}
+
+/** The folded stretch that the selected entry is in. One that is selected itself, by its first row, stays folded. */
+function foldAround() {
+  const i = open.made && open.laid ? open.made.at.get(Number(state.e)) : undefined;
+  const fold = i === undefined ? undefined : folded.get(open.laid.owner[i])?.fold;
+  return fold && fold.seq !== Number(state.e) ? fold : null;
 }
 
 function tell() {
@@ -184,25 +243,32 @@ export function siblings(row) {
 export function moveSibling(step) {
   let row = selectedRow();
   // Whoever stands further down a branch means the branch.
-  while (row && siblings(row).all.length < 2 && row.parent >= 0) row = open.laid.rows[open.rowAt.get(row.parent)] ?? null;
+  while (row && siblings(row).all.length < 2 && row.parent >= 0) row = rowOf(row.parent);
   const { all, at } = siblings(row);
   const next = all[at + step];
-  if (next !== undefined) choose(open.laid.rows[open.rowAt.get(next)]);
+  if (next !== undefined) choose(rowOf(next));
+}
+
+/** The row of an entry that has one, folded or not. */
+function rowOf(i) {
+  return folded.get(i)?.row ?? open.laid.rows[open.rowAt.get(i)] ?? null;
 }
 
 export function focus() {
   list.element.focus();
 }
 
-function choose(row) {
-  if (row) go({ e: entryOf(row), page: "" }, { replace: true });
+/** Selects a row. */
+export function choose(row) {
+  if (row) go({ e: row.seq, page: "" }, { replace: true });
 }
 
-/** Unfolds what was compacted. */
+/** Unfolds what was compacted; where it is unfolded, folds it again. */
 export function expand(row = selectedRow()) {
-  if (!row?.fold) return;
-  opened.add(row.seq);
-  arrange();
+  if (row?.fold) opened.add(row.seq);
+  else if (!opened.delete(row?.unfolded)) return;
+  if (row.unfolded) go({ e: row.unfolded }, { replace: true });
+  arrange({ reveal: Boolean(row.unfolded) });
 }
 
 /** Forgets what is known about rows that may have changed. */
@@ -219,8 +285,7 @@ const ask = soon(20, async () => {
   if (missing.length === 0) return;
   isAsking = true;
   for (const row of missing) info.set(key(row), null);
-  const isTurn = state.view !== "all";
-  const at = missing.map((row) => (isTurn && row.end > row.seq && !row.fold ? `${row.seq}-${row.end}` : row.seq)).join(",");
+  const at = missing.map((row) => (row.isTurn && row.end > row.seq && !row.fold ? `${row.seq}-${row.end}` : row.seq)).join(",");
   try {
     const answer = await get(query(path("sessions", id, "rows"), { at }));
     if (open.info !== info) return;
@@ -240,48 +305,4 @@ const ask = soon(20, async () => {
 /** Returns what is known about a row. */
 export function infoOf(row) {
   return (row && open.info.get(key(row))) || null;
-}
-
-function row(at) {
-  const one = open.laid.rows[at];
-  const { made } = open;
-  const info = infoOf(one);
-  const label = made.labels.get(one.seq);
-  const isLeaf = open.laid.owner[made.leaf] === one.i && !one.fold;
-  const kind = made.kinds[one.i];
-  const turn = info?.turn;
-  const classes = ["row", "entry", `kind-${kind}`];
-  if (made.onPath[one.i]) classes.push("on-path");
-  if (made.compacted[one.i]) classes.push("compacted");
-  const isFailed = info?.error || (turn?.outcome && !["stop", "end_turn", ""].includes(turn.outcome));
-  const sign = one.fold || kind === "C" ? "~" : isLeaf ? "@" : isFailed ? "×" : kind === "p" || turn?.snapshot ? "◆" : made.onPath[one.i] ? "●" : "○";
-  const names = { "@": "leaf", "◆": "checkpoint", "×": "failed", "~": "compacted" };
-  const text = one.fold ? `${one.fold} compacted turns` : (info?.preview ?? "");
-  const facts = turn && !one.fold ? [one.tools ? `${one.tools} ⚒` : "", changed(turn.changed), money(turn.cost_micros, turn.unpriced)].filter(Boolean) : [];
-  return h("div", { class: classes.join(" "), "aria-level": one.depth + 1, on: { click: () => {
-    if (one.fold) return expand(one);
-    choose(one);
-    document.body.dataset.pane = "detail";
-  } } },
-    lanes(one, sign), names[sign] ? h("span", { class: "unseen" }, `${names[sign]}: `) : null,
-    info && kind !== "u" && !one.fold ? h("span", { class: "speaker" }, info.speaker) : null,
-    label ? h("span", { class: "label" }, `⚑ ${label}`) : null,
-    h("span", { class: "text" }, text), h("span", { class: "facts" }, facts.join(" · ")),
-    info?.timestamp && !one.fold ? h("span", { class: "when" }, ago(info.timestamp)) : null);
-}
-
-/** Draws the lanes to the left of a row, and its sign. */
-function lanes(row, sign) {
-  const depth = Math.min(row.depth, LANES);
-  const width = (depth + 1) * LANE;
-  const middle = HEIGHT / 2;
-  const x = (lane) => lane * LANE + LANE / 2;
-  const made = draw("svg", { class: "lanes", width, height: HEIGHT, "aria-hidden": "true" });
-  for (let lane = 0; lane < depth; lane++) made.append(draw("path", { class: `lane lane-${lane % 6}`, d: `M${x(lane)} 0V${HEIGHT}` }));
-  const own = `lane lane-${depth % 6}`;
-  if (row.first && depth > 0) made.append(draw("path", { class: own, d: `M${x(depth - 1)} 0Q${x(depth - 1)} ${middle - 6} ${x(depth)} ${middle - 6}` }));
-  else if (row.parent >= 0) made.append(draw("path", { class: own, d: `M${x(depth)} 0V${middle - 6}` }));
-  if (!row.isTip) made.append(draw("path", { class: own, d: `M${x(depth)} ${middle + 6}V${HEIGHT}` }));
-  made.append(draw("text", { class: `sign lane-${depth % 6}`, x: x(depth), y: middle + 4, "text-anchor": "middle" }, sign));
-  return made;
 }

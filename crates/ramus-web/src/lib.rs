@@ -36,10 +36,11 @@ macro_rules! assets {
 }
 
 assets! {
-    "actions.js", "api.js", "app.css", "app.js", "compare.js", "context.js", "demo.js", "detail.js", "dialog.js", "diff.js",
-    "dom.js", "files.js", "format.js", "help.js", "icon.svg", "keys.js", "list.js", "live.js", "login.js", "markdown.js",
-    "message.js", "outline.js", "palette.js", "prompt.js", "raw.js", "rewind.js", "sessions.js", "share.js", "state.js",
-    "tree.js", "usage.js", "welcome.js",
+    "actions.js", "api.js", "app.css", "app.js", "branches.js", "choice.js", "compare.js", "context.js", "create.js", "demo.js", "detail.js", "dialog.js",
+    "diff.js", "divider.js", "dom.js", "done.js", "drafts.js", "elsewhere.js", "export.js", "families.js", "files.js", "format.js", "found.js", "help.js",
+    "home.js", "icon.svg", "keep.js", "keys.js", "kin.js", "list.js", "live.js", "login.js", "markdown.js", "menu.js", "merge.js", "message.js", "models.js",
+    "outline.js", "palette.js", "pictures.js", "prompt.js", "question.js", "raw.js", "rewind.js", "row.js", "rows.js", "said.js", "sessions.js", "share.js",
+    "state.js", "stream.js", "thread.js", "timeline.js", "tree.js", "usage.js", "welcome.js",
 }
 
 /// The page, in which `BUNDLE` stands for the hash of all files.

@@ -61,6 +61,25 @@ pub fn one_line(text: &str) -> String {
     clean(text, Breaks::Fold, usize::MAX)
 }
 
+/// Returns a line of a file as it is, white space included; what would not show, or would do something else, is spelled out.
+pub fn spelled(line: &str) -> Cow<'_, str> {
+    let is_spelled = |c: char| is_hidden(c) && c != '\t';
+    if !line.contains(is_spelled) {
+        return Cow::Borrowed(line);
+    }
+    let mut out = String::with_capacity(line.len() + 16);
+    for c in line.chars() {
+        match u8::try_from(c) {
+            _ if !is_spelled(c) => out.push(c),
+            // As `cat -v` does: a carriage return is `^M`.
+            Ok(byte @ (0..=0x1f | 0x7f)) => out.extend(['^', char::from(byte ^ 0x40)]),
+            // Writing to a string cannot fail.
+            _ => drop(write!(out, "<U+{:04X}>", u32::from(c))),
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// Says whether a character does something other than being seen.
 fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -136,6 +155,7 @@ mod tests {
             let bad: Vec<char> = cleaned.chars().filter(|c| is_hidden(*c) && *c != '\n').collect();
             assert_eq!(bad, Vec::<char>::new());
         }
+        assert!(!spelled(&every).chars().any(|c| is_hidden(c) && c != '\t'));
         assert!(!escape(&every).chars().any(|c| is_hidden(c) && !matches!(c, '\n' | '\t' | '\r')));
     }
 
@@ -153,6 +173,12 @@ mod tests {
         assert_eq!(clean("a:\r\n\t\u{1b}[2Jb\u{7}", Breaks::Layout, usize::MAX), "a:\n\tb");
         assert_eq!(clean("abcdef", Breaks::Fold, 3), "abc…");
         assert_eq!(clean("abc  ", Breaks::Fold, 3), "abc");
+    }
+
+    #[test]
+    fn lines_of_files_keep_their_layout() {
+        assert_eq!(spelled("+\t a  b \r"), "+\t a  b ^M");
+        assert_eq!(spelled("-\u{1b}[31m\u{7f}\u{9b}x\u{200b}\u{202e}"), "-^[[31m^?<U+009B>x<U+200B><U+202E>");
     }
 
     #[test]

@@ -2,19 +2,26 @@
 
 use ramus_engine::{Comparison, Merged, Pair, Session, Side, View};
 use ramus_model::EntryId;
-use ramus_model::usage::Tokens;
+use ramus_model::message::Part;
+use ramus_model::usage::{Prices, Tokens};
 use ramus_snapshot::FileDiff;
 use serde_json::{Map, Value, json};
 
 use crate::members;
 
+/// How much of a prompt names a side.
+const NAME: usize = 200;
+
 /// A comparison.
-pub fn comparison(comparison: &Comparison) -> Map<String, Value> {
+pub fn comparison(comparison: &Comparison, prices: &Prices) -> Map<String, Value> {
     let view = |view: &Option<View>| {
         view.as_ref().map(|view| {
+            let result = view.message.result.as_ref();
             json!({
                 "id": view.id.as_str(), "seq": view.seq.number(), "role": view.message.role_name,
                 "text": view.message.text(), "tokens": view.tokens, "timestamp": view.timestamp,
+                "calls": view.message.parts.iter().filter_map(call).collect::<Vec<_>>(),
+                "name": result.map(|result| &*result.name), "error": result.map(|result| result.is_error),
             })
         })
     };
@@ -22,8 +29,8 @@ pub fn comparison(comparison: &Comparison) -> Map<String, Value> {
     members(json!({
         "ancestor": comparison.ancestor.as_ref().map(EntryId::as_str),
         "shared_messages": comparison.shared,
-        "a": side(&comparison.left),
-        "b": side(&comparison.right),
+        "a": side(&comparison.left, prices),
+        "b": side(&comparison.right, prices),
         "messages": comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
         "files": comparison.files.as_ref().map(|files| files.iter().map(file).collect::<Vec<_>>()),
     }))
@@ -36,13 +43,25 @@ fn file(file: &FileDiff) -> Value {
     })
 }
 
-fn side(side: &Side) -> Value {
+/// What a message calls.
+fn call(part: &Part) -> Option<Value> {
+    let Part::ToolCall { name, arguments, .. } = part else { return None };
+    Some(json!({"name": name, "arguments": arguments}))
+}
+
+fn side(side: &Side, prices: &Prices) -> Value {
+    let cost = side.totals.cost(prices);
+    let prompt = side.prompt.as_ref().map(|prompt| prompt.chars().take(NAME).collect::<String>());
     json!({
         "session": side.session.as_str(),
         "leaf": side.leaf.as_ref().map(EntryId::as_str),
         "messages": side.messages,
         "usage": Tokens::from(&side.usage),
-        "cost_micros": side.cost_micros,
+        "cost_micros": cost.micros,
+        "unpriced": cost.unpriced,
+        "title": side.title,
+        "label": side.label,
+        "prompt": prompt,
         "snapshot": side.snapshot,
     })
 }

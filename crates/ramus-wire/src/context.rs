@@ -1,11 +1,15 @@
 //! The context of a path. Messages are spliced in as they are stored, never decoded and encoded again.
 
+use std::collections::HashMap;
+
 use ramus_engine::{EngineError, Resumed};
 use ramus_model::blob::Restore;
+use ramus_model::context::provider::{Outgoing, Speaker};
 use ramus_model::context::{Item, provider, render};
 use ramus_model::json::quote;
-use ramus_model::{Seq, tokens};
-use serde_json::json;
+use ramus_model::tokens::Heuristic;
+use ramus_model::{Log, Role, Seq, tokens};
+use serde_json::{Map, Value, json};
 
 use crate::SCHEMA_VERSION;
 
@@ -26,6 +30,48 @@ pub struct Messages {
     pub bytes: Vec<u8>,
     /// The entries, in the same order.
     pub entries: Vec<Option<Seq>>,
+    /// What each of them is part of and its tokens as they are counted, in the same order.
+    sizes: Vec<(Part, u64)>,
+    /// What all entries count for.
+    counted: u64,
+}
+
+/// A part of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    System,
+    Summary,
+    Prompts,
+    Answers,
+    ToolOutput,
+    Other,
+}
+
+impl Part {
+    const ALL: [(Self, &'static str); 6] = [
+        (Self::System, "system"),
+        (Self::Summary, "summary"),
+        (Self::Prompts, "prompts"),
+        (Self::Answers, "answers"),
+        (Self::ToolOutput, "tool_output"),
+        (Self::Other, "other"),
+    ];
+
+    fn of(log: &Log, item: Item) -> Self {
+        let role = || log.record(item.seq()).map_or(Role::Other, |record| record.role);
+        match item {
+            Item::CompactionSystem(_) => Self::System,
+            Item::CompactionSummary(_) | Item::BranchSummary(_) => Self::Summary,
+            Item::CustomMessage(_) => Self::Other,
+            Item::Message(_) | Item::Edited { .. } => match role() {
+                Role::System => Self::System,
+                Role::User => Self::Prompts,
+                Role::Assistant => Self::Answers,
+                Role::ToolResult | Role::BashExecution => Self::ToolOutput,
+                _ => Self::Other,
+            },
+        }
+    }
 }
 
 impl Messages {
@@ -34,6 +80,14 @@ impl Messages {
         let mut bytes = Vec::new();
         let context = turn.context();
         let lines = turn.restored_lines(Restore::Everything);
+        let texts = turn.restored_lines(Restore::Texts);
+        let count = |item: &Item| tokens::of_item(turn.log(), *item, &texts, &Heuristic);
+        let items = context.items.iter();
+        let mut sizes = items
+            .clone()
+            .map(|item| Ok((Part::of(turn.log(), *item), count(item)?)))
+            .collect::<Result<Vec<_>, EngineError>>()?;
+        let counted = sizes.iter().map(|(_, tokens)| tokens).sum();
         let entries = match dialect {
             Dialect::V3 => {
                 render::messages(turn.log(), context, &lines, &mut bytes)?;
@@ -42,6 +96,18 @@ impl Messages {
             Dialect::Provider => {
                 let outgoing = provider::messages(turn.log(), context, &lines)?;
                 provider::write(&outgoing, &mut bytes);
+                let parts: HashMap<Seq, Part> = items.map(|item| (item.seq(), Part::of(turn.log(), *item))).collect();
+                let size = |message: &Outgoing| {
+                    let part = match message.speaker {
+                        Speaker::System => Part::System,
+                        // A result that was made up comes from no entry.
+                        _ => message
+                            .entry
+                            .map_or(Part::ToolOutput, |seq| parts.get(&seq).copied().unwrap_or(Part::Other)),
+                    };
+                    (part, tokens::of_parts(&message.parts, &Heuristic))
+                };
+                sizes = outgoing.iter().map(size).collect();
                 outgoing.iter().map(|message| message.entry).collect()
             }
         };
@@ -49,7 +115,17 @@ impl Messages {
         if std::str::from_utf8(&bytes).is_err() {
             bytes = String::from_utf8_lossy(&bytes).into_owned().into_bytes();
         }
-        Ok(Self { bytes, entries })
+        Ok(Self { bytes, entries, sizes, counted })
+    }
+
+    /// How many tokens each part has as they are counted, and how many more the provider reported: instructions and tools,
+    /// which go out besides.
+    fn parts(&self, tokens: u64) -> Map<String, Value> {
+        let sum = |part| self.sizes.iter().filter(|(of, _)| *of == part).map(|(_, tokens)| tokens).sum::<u64>();
+        let mut parts: Map<String, Value> =
+            Part::ALL.into_iter().map(|(part, name)| (name.to_owned(), sum(part).into())).collect();
+        parts.insert("besides".into(), tokens.saturating_sub(self.counted).into());
+        parts
     }
 }
 
@@ -70,6 +146,8 @@ pub fn object(turn: &Resumed, messages: &Messages, tokens: u64) -> Vec<u8> {
         "mode_data": state.mode_data,
         "rules": state.rules,
         "tokens": tokens,
+        "parts": messages.parts(tokens),
+        "message_tokens": messages.sizes.iter().map(|(_, tokens)| tokens).collect::<Vec<_>>(),
         "entries": messages.entries.iter().map(|entry| entry.map(id)).collect::<Vec<_>>(),
         "compacted_by": context.compacted_by.map(id),
     });

@@ -1,8 +1,10 @@
 //! Snapshots, differences, and what putting files back comes to.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use ramus_engine::{EngineError, RestoreReport, RevertReport, Session, SnapshotEntry, SnapshotTaken};
 use ramus_model::{EntryId, Kind, Seq};
-use ramus_snapshot::{Action, Conflict, FileDiff, Step, Uncovered};
+use ramus_snapshot::{Action, Conflict, FileDiff, FileInfo, Step, Uncovered};
 use serde_json::{Map, Value, json};
 
 use crate::members;
@@ -19,7 +21,7 @@ pub fn snapshot(snapshot: &SnapshotEntry) -> Value {
         "not_covered": snapshot.uncovered,
         "created": snapshot.created,
         "cause": snapshot.cause.as_str(),
-        "ancestor_of_current": snapshot.is_on_path,
+        "ancestor_of_current": snapshot.is_ancestor,
     })
 }
 
@@ -34,9 +36,13 @@ pub fn taken(taken: &SnapshotTaken) -> Map<String, Value> {
 
 /// All snapshots of a session; `current` is the one that its directory is at.
 pub fn listed(all: &[SnapshotEntry], current: Option<&str>) -> Map<String, Value> {
+    let is_named = |one: &&SnapshotEntry| Some(one.id().as_str()) == current;
+    // Several entries tell of one snapshot when nothing changed between them. The directory is at the newest.
+    let current = all.iter().filter(is_named).find(|one| one.is_on_path).or_else(|| all.iter().find(is_named));
+    let current = current.map(|one| one.seq);
     let with_current = |one: &SnapshotEntry| {
         let mut value = members(snapshot(one));
-        value.insert("current".into(), (Some(one.id().as_str()) == current).into());
+        value.insert("current".into(), (Some(one.seq) == current).into());
         value
     };
     members(json!({"snapshots": all.iter().map(with_current).collect::<Vec<_>>()}))
@@ -47,24 +53,15 @@ pub fn reasons(left_out: &[Uncovered]) -> Vec<Value> {
     left_out.iter().map(|one| json!({"path": one.path.to_string_lossy(), "reason": one.reason})).collect()
 }
 
-/// Whether what changed is told, or only how much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// Line by line.
-    Patch,
-    /// Only how much.
-    Stat,
-}
-
 /// What changed in files.
-pub fn diffs(diffs: &[FileDiff], detail: Detail) -> Map<String, Value> {
+pub fn diffs(diffs: &[FileDiff]) -> Map<String, Value> {
     let sum = |count: fn(&FileDiff) -> u64| diffs.iter().map(count).sum::<u64>();
     let (additions, deletions) = (sum(|diff| diff.additions), sum(|diff| diff.deletions));
-    let files: Vec<Value> = diffs.iter().map(|diff| file_diff(diff, detail)).collect();
+    let files: Vec<Value> = diffs.iter().map(file_diff).collect();
     members(json!({"additions": additions, "deletions": deletions, "files": diffs.len(), "diffs": files}))
 }
 
-fn file_diff(diff: &FileDiff, detail: Detail) -> Value {
+fn file_diff(diff: &FileDiff) -> Value {
     let mut value = json!({
         "path": diff.path.to_string_lossy(),
         "status": diff.status.as_str(),
@@ -72,11 +69,24 @@ fn file_diff(diff: &FileDiff, detail: Detail) -> Value {
         "deletions": diff.deletions,
         "binary": diff.is_binary,
         "from": diff.from.as_ref().map(|from| from.to_string_lossy()),
+        "diff": diff.diff,
     });
-    if let (Detail::Patch, Some(object)) = (detail, value.as_object_mut()) {
-        object.insert("diff".into(), diff.diff.clone().into());
+    // Text of JSON cannot hold every byte, and a patch must.
+    if let (Some(exact), Some(object)) = (&diff.exact, value.as_object_mut()) {
+        object.insert("diff_base64".into(), BASE64_STANDARD.encode(exact).into());
     }
     value
+}
+
+/// The files that a snapshot holds.
+pub fn held(one: &SnapshotEntry, files: &[FileInfo]) -> Map<String, Value> {
+    let mut known = members(snapshot(one));
+    known.insert("files".into(), files.len().into());
+    let file = |file: &FileInfo| {
+        let mode = format!("{:06o}", file.mode);
+        json!({"path": file.path.to_string_lossy(), "sha256": file.sha256, "mode": mode, "size": file.size})
+    };
+    members(json!({"snapshot": known, "files": files.iter().map(file).collect::<Vec<_>>()}))
 }
 
 /// What became of files that were put back, or would.
@@ -106,6 +116,8 @@ pub fn restored_to(report: &RestoreReport, target: &SnapshotEntry, session: &Ses
 pub fn reverted(report: &RevertReport, session: &Session) -> Result<Map<String, Value>, EngineError> {
     let mut answer = restored(&report.files);
     answer.insert("applied".into(), report.is_done.into());
+    answer.insert("not_covered".into(), reasons(&report.files.uncovered).into());
+    answer.insert("without_snapshots".into(), json!(report.files.without));
     answer.insert("leaf".into(), report.leaf.as_str().into());
     answer.insert("shown".into(), shown(session, &report.leaf).into());
     answer.insert("revert".into(), json!(session.revert_mark()?));

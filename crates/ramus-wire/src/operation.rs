@@ -77,6 +77,7 @@ pub fn taken_back(session: &Session, taken: &TakenBack) -> Result<Map<String, Va
     let mut answer = files::restored(&taken.files);
     let operation = json!({
         "id": taken.operation.id, "op": name_of(session, taken)?, "time": taken.operation.time,
+        "takes_back": taken.operation.takes_back,
     });
     answer.insert("applied".into(), taken.is_done.into());
     answer.insert("operation".into(), operation);

@@ -115,13 +115,13 @@ pub fn row(
     })))
 }
 
-/// What a turn came to, from its prompt to its last entry.
+/// What a turn came to, from its prompt, or where it went on otherwise, to its last entry.
 fn turn(session: &Session, start: Seq, end: Seq, prices: &Prices, budget: &mut usize) -> Result<Value, EngineError> {
     let log = session.log();
     let mut usage = UsageTotals::default();
     let (mut tools, mut is_whole, mut model) = (0_u64, true, None);
     let (mut changed, mut snapshot, mut outcome) = (Value::Null, Value::Null, Value::Null);
-    for seq in log.ancestors(Some(end)).take_while(|seq| *seq != start) {
+    for seq in log.ancestors(Some(end)).take_while(|seq| *seq != start).chain([start]) {
         if *budget == 0 {
             is_whole = false;
             break;
@@ -151,8 +151,11 @@ fn turn(session: &Session, start: Seq, end: Seq, prices: &Prices, budget: &mut u
         }
     }
     let cost = usage.cost(prices);
+    let last = session.line(end)?;
+    let ended = Raw::parse(&last).and_then(|entry| entry.field("timestamp")?.text()).map(|time| time.into_owned());
     Ok(json!({
         "end": end.number(),
+        "ended": ended,
         "whole": is_whole,
         "answers": usage.answers,
         "tools": tools,

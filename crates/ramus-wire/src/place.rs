@@ -11,7 +11,7 @@ pub fn workspace(info: &WorkspaceInfo) -> Map<String, Value> {
         .mounts
         .iter()
         .map(|mount| json!({"name": mount.name, "path": mount.path, "mount": mount.mount, "purpose": mount.purpose}));
-    members(json!({"workspace": {
+    let mut told = members(json!({
         "id": info.id,
         "root": info.root,
         "mount": info.mount,
@@ -21,7 +21,11 @@ pub fn workspace(info: &WorkspaceInfo) -> Map<String, Value> {
         "snapshots": info.snapshots,
         "latest_snapshot": info.latest_snapshot,
         "dirty": info.is_dirty,
-    }}))
+    }));
+    if info.is_interrupted {
+        told.insert("restore_interrupted".into(), true.into());
+    }
+    members(json!({"workspace": told}))
 }
 
 /// What became of the sessions of a directory that moved.

@@ -25,8 +25,9 @@ pub struct SessionJson<'i> {
     state: &'static str,
     messages: usize,
     entries: usize,
-    created: &'i str,
-    updated: &'i str,
+    /// Of a log that lost its header nobody knows.
+    created: Option<&'i str>,
+    updated: Option<&'i str>,
     compacting: Option<&'i str>,
     archived_at: Option<&'i str>,
     archived: bool,
@@ -91,8 +92,8 @@ impl<'i> SessionJson<'i> {
             state: state(info.residence),
             messages: info.messages,
             entries: info.entries,
-            created: &info.created,
-            updated: &info.updated,
+            created: known(&info.created),
+            updated: known(&info.updated),
             compacting: info.compacted_at.as_deref(),
             archived_at: info.archived_at.as_deref(),
             archived: info.archived_at.is_some(),
@@ -123,6 +124,11 @@ impl<'i> SessionJson<'i> {
             damaged: info.damaged,
         }
     }
+}
+
+/// A time, when there is one.
+fn known(time: &str) -> Option<&str> {
+    Some(time).filter(|time| !time.is_empty())
 }
 
 impl SessionJson<'_> {

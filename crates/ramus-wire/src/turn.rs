@@ -1,7 +1,7 @@
 //! How a turn ended.
 
 use ramus_agent::End;
-use ramus_engine::run::TurnResult;
+use ramus_engine::run::{PastTurn, TurnResult};
 use ramus_model::SessionId;
 use serde_json::{Map, Value, json};
 
@@ -26,6 +26,28 @@ pub fn end(session: &SessionId, result: &TurnResult) -> Map<String, Value> {
         "dirty": result.files.git.dirty,
         "artifacts": result.artifacts,
         "summary": result.files.summary,
+        "without_snapshots": result.files.without,
+        "unheard": result.unheard,
+    }))
+}
+
+/// The last event of a turn that is in the log. What the log does not know is null.
+pub fn past(session: &SessionId, turn: &PastTurn) -> Map<String, Value> {
+    let noted = |name: &str| turn.end.as_ref().and_then(|end| end.get(name)).cloned();
+    members(json!({
+        "type": "turn_end",
+        "session": session.as_str(),
+        "entry": turn.entry.as_str(),
+        "finish_reason": noted("end"),
+        "error": null,
+        "usage": noted("usage"),
+        "cost_micros": noted("cost_micros"),
+        "snapshot": noted("snapshot"),
+        "commit": noted("git").and_then(|git| git.get("commit").cloned()),
+        "dirty": noted("git").and_then(|git| git.get("dirty").cloned()),
+        "artifacts": [],
+        "summary": noted("summary"),
+        "without_snapshots": noted("without_snapshots"),
     }))
 }
 

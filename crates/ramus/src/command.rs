@@ -31,6 +31,7 @@ mod label;
 mod list;
 mod log;
 mod login;
+mod man;
 mod merge_back;
 mod meta;
 mod models;
@@ -149,6 +150,7 @@ pub(crate) enum Command {
     Session(session::Session),
     Demo(demo::Demo),
     Completions(completions::Completions),
+    Man(man::Man),
 }
 
 impl Command {
@@ -157,6 +159,7 @@ impl Command {
         match self {
             Self::Demo(demo) => Some(demo.run(screen)),
             Self::Completions(completions) => Some(completions.run(screen)),
+            Self::Man(man) => Some(man.run(screen)),
             _ => None,
         }
     }
@@ -167,10 +170,9 @@ impl Command {
             Self::Catalogue(_) => Some("the catalogue is a file of the home, which the server keeps current itself"),
             Self::Config(_) => Some("settings are files of this machine"),
             Self::Trust(_) => Some("which files are trusted is for whoever sits at that machine"),
-            Self::Models(_) => Some("it tells what this machine can ask"),
             Self::Serve(_) => Some("it starts a server"),
             Self::Open(_) => Some("a server shows its own sessions: open its address in a browser"),
-            Self::Demo(_) | Self::Completions(_) => Some("it touches no sessions"),
+            Self::Demo(_) | Self::Completions(_) | Self::Man(_) => Some("it touches no sessions"),
             Self::Login(_)
             | Self::Run(_)
             | Self::Chat(_)
@@ -233,6 +235,7 @@ impl Command {
             | Self::Recover(_)
             | Self::Gc(_)
             | Self::Retain(_)
+            | Self::Models(_)
             | Self::Permissions(_)
             | Self::Session(_) => None,
         }
@@ -314,6 +317,7 @@ impl Command {
             Self::Session(session) => session.run(invocation),
             Self::Demo(demo) => demo.run(invocation.screen),
             Self::Completions(completions) => completions.run(invocation.screen),
+            Self::Man(man) => man.run(invocation.screen),
         }
     }
 }

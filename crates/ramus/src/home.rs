@@ -79,6 +79,7 @@ impl Home {
         let durability = self.durability()?;
         let store = JsonlStore::new(&self.root, layout);
         let engine = Engine::new(Arc::new(store.clone()), CLIENT).with_durability(durability);
+        let engine = engine.with_owner(self.settings.get("owner")?.0);
         let engine = engine.with_catalogue(&self.root).with_history(Arc::new(History::at(&self.root)));
         Ok((
             engine

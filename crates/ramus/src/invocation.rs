@@ -16,7 +16,7 @@ use crate::failure::Refusal;
 use crate::home::Home;
 use crate::progress;
 use crate::remote::Remote;
-use crate::render::quantity;
+use crate::render::{Answer as _, quantity};
 use crate::screen::Screen;
 use crate::target::Target;
 use crate::terminal;
@@ -86,6 +86,27 @@ impl<'s> Invocation<'s> {
         (self.engine.clone(), self.store.clone())
     }
 
+    /// Returns paths that somebody wrote here, for a session that works in `directory`: whoever is in it means what is
+    /// where they are. Elsewhere they mean what is in the directory.
+    pub(crate) fn paths_in(&self, directory: &Path, written: &[PathBuf]) -> Vec<PathBuf> {
+        let here = Path::new(&self.cwd);
+        let is_within = match (here.canonicalize(), directory.canonicalize()) {
+            (Ok(here), Ok(directory)) => here.starts_with(directory),
+            _ => here.starts_with(directory),
+        };
+        let one = |path: &PathBuf| if is_within { here.join(path) } else { path.clone() };
+        written.iter().map(one).collect()
+    }
+
+    /// The same for a session of a server.
+    pub(crate) fn paths_at(&self, remote: &Remote, id: &str, written: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+        if written.is_empty() {
+            return Ok(Vec::new());
+        }
+        let session = remote.describe(id)?;
+        Ok(self.paths_in(Path::new(session.word("cwd")), written))
+    }
+
     /// Opens a session for a command that works on a whole one.
     pub(crate) fn session(&self, argument: &str) -> anyhow::Result<Session> {
         Ok(self.engine.open(&self.session_name(argument)?, &self.cwd)?)
@@ -131,12 +152,12 @@ impl<'s> Invocation<'s> {
         self.named(target.session)
     }
 
-    /// Replaces `this` by the session it stands for. A file of that name comes first, as with `last`.
+    /// Replaces `this` by the session it stands for.
     fn named(&self, reference: String) -> anyhow::Result<String> {
         if let Some(remote) = &self.remote {
             return remote.fetch(&self.engine, &reference);
         }
-        if reference != "this" || Path::new(&reference).is_file() {
+        if reference != "this" {
             return Ok(reference);
         }
         let recent = self.engine.locate_recent(&self.cwd, self.terminal.as_ref())?;

@@ -11,6 +11,7 @@ mod failure;
 mod file;
 mod home;
 mod invocation;
+mod models;
 mod progress;
 mod providers;
 mod redaction;

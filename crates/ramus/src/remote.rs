@@ -14,7 +14,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use ramus_client::{Client, Error, Method, Request};
-use ramus_engine::{Engine, ImportOptions};
+use ramus_engine::{Engine, ImportOptions, is_path};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -128,7 +128,7 @@ impl Remote {
 
     /// Finds the whole id of a session. `this` is `last` there: the server knows no terminals.
     pub(crate) fn resolve(&self, name: &str) -> anyhow::Result<String> {
-        if Path::new(name).is_file() {
+        if is_path(name) && Path::new(name).is_file() {
             let message = format!("{name:?} is a file of this machine, which the server does not read");
             return Err(Refusal::usage(message).hint("leave out --server, or name a session of the server").into());
         }
@@ -141,17 +141,26 @@ impl Remote {
         let id = self.resolve(name)?;
         let position = self.position(&id)?;
         if self.fetched.borrow_mut().insert(id.clone(), position) != Some(position) {
-            let request = self.get(&["sessions", &id, "export"]).query("to", "json");
-            engine.import_bundle(BufReader::new(self.spool(request)?), ImportOptions::default())?;
+            let request = self.get(&["sessions", &id, "export"]).query("to", "json").flag("with_origins", true);
+            let options = ImportOptions { bases: true, ..ImportOptions::default() };
+            engine.import_bundle(BufReader::new(self.spool(request)?), options)?;
         }
         Ok(id)
     }
 
-    /// Keeps an answer in a file that has no name: it may be larger than memory.
+    /// Keeps an answer in a file.
     pub(crate) fn spool(&self, request: Request<'_>) -> anyhow::Result<File> {
-        let refused = "cannot keep what is fetched";
+        self.kept("cannot keep what is fetched", |file| self.wait(request.pieces(&mut |piece| file.write_all(piece))))
+    }
+
+    /// Keeps what is written in a file that has no name, from its beginning: it may be larger than memory.
+    pub(crate) fn kept(
+        &self,
+        refused: &'static str,
+        write: impl FnOnce(&mut BufWriter<File>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<File> {
         let mut file = BufWriter::new(tempfile::tempfile_in(self.folder.path()).context(refused)?);
-        self.wait(request.pieces(&mut |piece| file.write_all(piece)))?;
+        write(&mut file)?;
         let mut file = file.into_inner().context(refused)?;
         file.rewind().context(refused)?;
         Ok(file)

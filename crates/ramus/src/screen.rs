@@ -207,14 +207,18 @@ impl Screen {
 
     /// Asks a question that can be answered with yes; none when there is nobody to ask.
     pub(crate) fn ask(&mut self, question: &mut Text) -> anyhow::Result<Option<bool>> {
-        let stdin = io::stdin();
-        if !stdin.is_terminal() {
+        if !self.can_ask() {
             return Ok(None);
         }
         self.complain(question.plain(" [y/N] "))?;
         let mut answer = String::new();
-        stdin.lock().read_line(&mut answer)?;
+        io::stdin().lock().read_line(&mut answer)?;
         Ok(Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")))
+    }
+
+    /// Says whether there is somebody who can answer.
+    pub(crate) fn can_ask(&self) -> bool {
+        io::stdin().is_terminal()
     }
 
     /// Prints text of our own that brings its colours along.

@@ -65,7 +65,8 @@ impl Named {
     pub(crate) fn client(&self, global: &Global, token: Option<Token>) -> anyhow::Result<Client> {
         let unreadable = |path: &PathBuf| format!("cannot read {}", path.display());
         let certificates = global.cacert.as_ref().map(|path| std::fs::read(path).with_context(|| unreadable(path)));
-        let options = Options { certificates: certificates.transpose()?, ..Options::default() };
+        let options =
+            Options { certificates: certificates.transpose()?, surface: Some("cli".into()), ..Options::default() };
         Ok(Client::with(&self.located.address, token, &options)?)
     }
 }

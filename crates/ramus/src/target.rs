@@ -1,6 +1,9 @@
 //! How sessions and entries are named on the command line: `SESSION` and `SESSION@ENTRY`.
 
+use std::convert::Infallible;
 use std::path::Path;
+
+use ramus_engine::is_path;
 
 /// A session, and an entry of it when one was named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,9 +15,9 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Reads an argument. A file of that name comes first, because paths may contain `@`.
+    /// Reads an argument. A path to a file comes first, because paths may contain `@`.
     pub(crate) fn parse(argument: &str) -> Self {
-        if Path::new(argument).is_file() {
+        if is_path(argument) && Path::new(argument).is_file() {
             return Self { session: argument.to_owned(), entry: None };
         }
         match argument.rsplit_once('@') {
@@ -23,6 +26,11 @@ impl Target {
             None => Self { session: argument.to_owned(), entry: None },
         }
     }
+}
+
+/// Reads an argument that names an entry and stands beside its session: `ENTRY`, or `@ENTRY` as it is written behind one.
+pub(crate) fn entry(argument: &str) -> Result<String, Infallible> {
+    Ok(argument.strip_prefix('@').unwrap_or(argument).to_owned())
 }
 
 #[cfg(test)]

@@ -138,8 +138,8 @@ fn resumed(
     let id = format!("0194f0c0-1000-7000-8000-{number:012x}");
     let mut sent = carried.resumed_by(&stage, folder, &id).context("it does not resume")?;
     if let Some(summary) = carried::summary(&carried.log)? {
-        wanted = judge::after_summary(&summary, &wanted).context("the summary is not first")?;
-        sent = judge::after_summary(&summary, &sent).context("the summary was not sent")?;
+        wanted = judge::beside_summary(&summary, &wanted).context("the summary is not there")?;
+        sent = judge::beside_summary(&summary, &sent).context("the summary was not sent")?;
     }
     match judge::difference(&judge::lines(&wanted), &judge::lines(&sent)) {
         Some(difference) => bail!("{difference}"),

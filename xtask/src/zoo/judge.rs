@@ -100,11 +100,12 @@ pub(super) fn lines(items: &[Item]) -> Vec<String> {
     lines.concat()
 }
 
-/// What follows a summary, which each agent introduces in words of its own; none when it is not there.
-pub(super) fn after_summary(summary: &str, items: &[Item]) -> Option<Vec<Item>> {
+/// What stands beside a summary, which each agent introduces in words of its own; none when it is not there. What was kept of the
+/// time before it stands behind it or, in Codex, in front of it.
+pub(super) fn beside_summary(summary: &str, items: &[Item]) -> Option<Vec<Item>> {
     let is_summary = |item: &Item| matches!(item, Item::User(text) if text.contains(summary.trim()));
     let at = items.iter().position(is_summary)?;
-    Some(items.iter().skip(at + 1).cloned().collect())
+    Some(items.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, item)| item.clone()).collect())
 }
 
 /// Says where two histories part; none when they are the same.

@@ -27,7 +27,7 @@ impl Held<'_> {
                 "SELECT session.file, id, cwd, tags, project_root, project_remote, archived_at IS NOT NULL,
                         forked_session IS NOT NULL, is_starred, residence = 1,
                         session.is_damaged, unreadable, located, coalesce(text.is_damaged, 0),
-                        project_git
+                        project_git, owner
                      FROM session LEFT JOIN text USING (file) WHERE residence <> 0 ORDER BY name",
             )?;
             let mut chosen = Chosen::default();
@@ -53,6 +53,7 @@ impl Held<'_> {
                     starred: row.get(8)?,
                     draft: row.get(9)?,
                     damaged: is_damaged,
+                    owner: text(15)?,
                 };
                 if admits(&facts) {
                     chosen.files.push(row.get(0)?);

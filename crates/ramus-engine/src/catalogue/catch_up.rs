@@ -26,6 +26,9 @@ const BATCH: usize = 500;
 /// How many bytes must be read to be worth a second thread.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
+/// How often the home is looked at in a row when files are moved meanwhile.
+const LOOKS: usize = 3;
+
 /// How often forks of forks are followed.
 const ROUNDS: usize = 66;
 
@@ -105,16 +108,27 @@ struct Difference {
 }
 
 impl Engine {
-    /// Brings the catalogue up to date with the home.
+    /// Brings the catalogue up to date with the home. What is moved meanwhile is looked for under its new name.
     pub(super) fn bring_up_to_date(&self, held: &Held<'_>) -> Result<Current, Trouble> {
+        for _ in 1..LOOKS {
+            let (current, has_missed) = self.bring_closer(held)?;
+            if !has_missed {
+                return Ok(current);
+            }
+        }
+        self.bring_closer(held).map(|(current, _)| current)
+    }
+
+    /// The same, but for what is moved meanwhile; says whether something was not where it was seen.
+    fn bring_closer(&self, held: &Held<'_>) -> Result<(Current, bool), Trouble> {
         let mut current = Current::of(self.store.stamps()?, &mut self.shelf.sorted());
         let Difference { tasks, gone, digests } = current.compare(held)?;
         if tasks.is_empty() && gone.is_empty() && digests.is_empty() {
-            return Ok(current);
+            return Ok((current, false));
         }
         let files = Arc::clone(&current.files);
         let origins = Origins::of(&files, self.store.as_ref());
-        let mut work = Work { moved: Vec::new(), digests, batch: gone, read: &mut current.read };
+        let mut work = Work { moved: Vec::new(), digests, batch: gone, read: &mut current.read, has_missed: false };
         work.moved.extend(work.batch.iter().map(|change| change.name().to_owned()));
         self.examine(held, tasks, &origins, &mut work)?;
         for _ in 0..ROUNDS {
@@ -127,7 +141,8 @@ impl Engine {
         }
         let digests: Vec<(u16, Option<i64>)> = work.digests.into_iter().collect();
         held.apply(&work.batch, &digests)?;
-        Ok(current)
+        let has_missed = work.has_missed;
+        Ok((current, has_missed))
     }
 
     /// Reads files and writes their rows, all but the last few.
@@ -206,6 +221,8 @@ struct Work<'c> {
     /// Rows that are not written yet.
     batch: Vec<Change>,
     read: &'c mut HashSet<Arc<str>>,
+    /// Whether a file was gone when it was to be read.
+    has_missed: bool,
 }
 
 impl Work<'_> {
@@ -225,6 +242,7 @@ impl Work<'_> {
             }
             // It went while we were looking: the next look finds out where to.
             None => {
+                self.has_missed = true;
                 self.digests.insert(done.bucket, None);
                 self.moved.push(done.name.to_string());
                 self.batch.extend(done.gone);

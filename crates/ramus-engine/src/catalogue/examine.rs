@@ -175,7 +175,8 @@ fn added(session: &Session, row: &Row) -> Result<Option<Survey>, EngineError> {
     let newest = Some(row.updated_millis).filter(|millis| *millis != 0);
     let mut survey = Survey { messages, usage, newest, answers: Vec::new() };
     session.survey_more(&mut survey, first_new)?;
-    Ok(Some(survey))
+    // What a piece of an answer used was counted with the piece before it.
+    Ok(if session.goes_on(&survey, first_new)? { None } else { Some(survey) })
 }
 
 /// The logs below this one, and the one that should be.

@@ -43,7 +43,7 @@ impl Bus {
 
     /// Says what happens in a turn. What is durable is read from the log by whoever wants to know.
     pub(crate) fn tell(&self, session: &SessionId, event: &Event) {
-        let is_in_log = event.seq().is_some() || matches!(event, Event::SessionDiff(_) | Event::TodoUpdated(_));
+        let is_in_log = event.seq().is_some() || matches!(event, Event::SessionDiff { .. } | Event::TodoUpdated(_));
         if let Event::TurnEnd { error: Some(error), .. } = event {
             self.post(session, || Note::Failed(error.as_str().into()));
         } else if !is_in_log {
@@ -131,6 +131,16 @@ impl Queue {
         // What was missed came behind what was waiting then.
         let missed = if next.is_none() { std::mem::take(&mut waiting.missed) } else { 0 };
         (next, missed)
+    }
+
+    /// Says whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting().notes.is_empty()
+    }
+
+    /// Says whether something that is not durable waits to be told of a session.
+    pub(super) fn says_of(&self, session: &SessionId) -> bool {
+        self.waiting().notes.iter().any(|(of, note)| of == session && !matches!(note, Note::Wrote(_)))
     }
 
     /// Waits until there is something, for so long at most.

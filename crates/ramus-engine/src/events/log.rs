@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Told, What};
 use crate::error::EngineError;
+use crate::run::DURATION;
 use crate::session::Session;
 use crate::verb::todo::tasks_of;
 
@@ -23,7 +24,7 @@ pub(super) fn of_entry(session: &Session, seq: Seq) -> Result<Vec<Told>, EngineE
     match (record.kind, record.marker) {
         (Kind::Message, _) => events.extend(of_message(raw, record.role, seq).map(|event| told(What::Event(event)))),
         (Kind::SessionInfo | Kind::TitleChange, _) => {
-            events.push(told(What::Event(Event::TitleChanged(session.title()))));
+            events.push(told(What::Event(Event::TitleChanged(title_of(raw, record.kind, session)))));
             events.push(told(What::Updated(info(session))));
         }
         (Kind::Custom, Marker::Meta | Marker::Session) | (Kind::Label, _) => {
@@ -38,6 +39,13 @@ pub(super) fn of_entry(session: &Session, seq: Seq) -> Result<Vec<Told>, EngineE
         events.push(told(What::Event(Event::TodoUpdated(tasks))));
     }
     Ok(events)
+}
+
+/// The title that an entry gives, whatever it was changed to since; what is shown when it takes the title away.
+fn title_of(raw: Raw<'_>, kind: Kind, session: &Session) -> String {
+    let name = if kind == Kind::TitleChange { "title" } else { "name" };
+    let title = raw.field(name).and_then(Raw::text).unwrap_or_default();
+    if title.trim().is_empty() { session.title() } else { title.into_owned() }
 }
 
 fn of_message(raw: Raw<'_>, role: Role, seq: Seq) -> Option<Event> {
@@ -58,7 +66,7 @@ fn of_message(raw: Raw<'_>, role: Role, seq: Seq) -> Option<Event> {
                 result: parts.unwrap_or_default(),
                 is_error: result.is_error,
                 details,
-                duration_ms: None,
+                duration_ms: raw.field(DURATION).and_then(Raw::unsigned),
                 seq: Some(seq),
             })
         }
@@ -72,11 +80,15 @@ fn of_custom(raw: Raw<'_>, seq: Seq) -> Vec<Event> {
     let Some(data) = raw.field("data").filter(|_| is_turn) else { return Vec::new() };
     let text = |name| data.field(name).and_then(Raw::text).map(|text| text.into_owned());
     let turn = text("opOf").or_else(|| text("opId")).unwrap_or_default();
-    let changed = data.field("changed").into_iter().flat_map(Raw::items).filter_map(Raw::text);
-    let changed: Vec<Value> = changed.map(|path| json!({"path": path})).collect();
+    let told = data.field("diff").and_then(|diff| serde_json::from_slice::<Vec<Value>>(diff.bytes()).ok());
+    let diff = told.unwrap_or_else(|| {
+        // Earlier versions wrote down the paths alone.
+        let changed = data.field("changed").into_iter().flat_map(Raw::items).filter_map(Raw::text);
+        changed.map(|path| json!({"path": path})).collect()
+    });
     let mut events = Vec::new();
-    if !changed.is_empty() {
-        events.push(Event::SessionDiff(changed));
+    if !diff.is_empty() {
+        events.push(Event::SessionDiff { diff, seq: Some(seq) });
     }
     events.push(match text("end").unwrap_or_default() {
         end if end == "cancelled" => Event::TurnCancelled { turn, seq: Some(seq) },

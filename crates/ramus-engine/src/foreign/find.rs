@@ -1,23 +1,32 @@
 //! Finding sessions: where agents keep them, or wherever somebody says.
 
 use std::collections::HashMap;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ramus_interchange::place::{Kind, Role, Root};
-use ramus_interchange::{Format, detect};
+use ramus_interchange::Format;
+use ramus_interchange::place::{Role, Root};
 
 use super::ground::{Ground, relative};
+use super::rank::Rank;
+use super::recognise::recognise;
 use super::source::{Located, join, parent};
 use super::store::{Store, ground_of};
-use super::walk::{Bounds, walk};
-use super::{ForeignFailure, ForeignStore};
+use super::walk::{Bounds, What, walk};
+use super::{ForeignFailure, ForeignSkip, ForeignStore, UNKNOWN};
 
-/// How much of a file is looked at to tell what it is.
-const FRONT: u64 = 1 << 16;
 /// What a file must be called to be looked into when nobody says that it is a session.
 const EXTENSIONS: [&str; 6] = ["jsonl", "json", "zst", "db", "sqlite", "dets"];
+/// Documents are called so that are nobody's session.
+const COMMON: &str = ".json";
+/// How many files that are no sessions are told.
+const MOST_SKIPPED: usize = 1000;
+
+/// Why something that is called like a session is none.
+const NO_FILE: &str = "it is no regular file, and links are not followed";
+/// Why what is in a directory is not looked at.
+const LINK: &str = "it is a link to a directory, and links are not followed; import the directory itself";
 
 /// Looks for the sessions of an agent where it keeps them; none when the agent was never here.
 pub(super) fn in_root(root: &Root) -> Option<ForeignStore> {
@@ -26,7 +35,6 @@ pub(super) fn in_root(root: &Root) -> Option<ForeignStore> {
         return None;
     }
     if let Err(error) = look(root, &mut found) {
-        found.sources.clear();
         let agent = Some(root.format.name());
         found.failed.push(ForeignFailure { file: root.directory.clone(), agent, reason: error.to_string() });
     }
@@ -45,30 +53,27 @@ fn look(root: &Root, found: &mut ForeignStore) -> io::Result<()> {
     let store = Arc::new(Store::new(Ground::open(&ground_of(root.format, &whole))?));
     let from = relative(&whole, store.ground.path()).unwrap_or_default();
     let mut sessions = Vec::new();
-    walk(&store.ground, &from, Bounds { depth: root.depth, ..Bounds::default() }, &mut |file| {
-        let name = file.name.strip_prefix(&from).unwrap_or(&file.name).trim_start_matches('/');
-        match root.role(name) {
-            None => {}
-            Some(_) if !file.is_file => found.failed.push(ForeignFailure {
-                file: store.ground.path().join(&file.name),
-                agent: Some(root.format.name()),
-                reason: "it is no regular file, and links are not followed".to_owned(),
-            }),
-            Some(Role::Session { kind, .. }) => sessions.push((kind, file.name.clone(), None)),
+    let mut failed = Vec::new();
+    walk(&store.ground, &from, Bounds { depth: root.depth, ..Bounds::default() }, &mut |met| {
+        let name = met.name.strip_prefix(&from).unwrap_or(&met.name).trim_start_matches('/').to_owned();
+        let reason = match (met.what, root.role(&name)) {
+            (What::File, Some(Role::Session { .. })) => return sessions.push((met.name, None)),
             // The codec of Claude Code and Gemini CLI reads what a session's agents wrote with the session.
-            Some(Role::Child { of }) if root.format == Format::Omp => {
+            (What::File, Some(Role::Child { of })) if root.format == Format::Omp => {
                 let parent = of.rsplit('/').next().and_then(id_in_stem);
-                sessions.push((Kind::Lines, file.name.clone(), parent));
+                return sessions.push((met.name, parent));
             }
-            Some(Role::Child { .. }) => {}
-        }
+            (What::Link | What::Other, Some(_)) => NO_FILE.to_owned(),
+            (What::Link, None) if root.holds(&name) && store.ground.leads_out(&met.name, &from) => LINK.to_owned(),
+            (What::Closed(error), _) if name.is_empty() || root.holds(&name) => error.to_string(),
+            _ => return,
+        };
+        let agent = Some(root.format.name());
+        failed.push(ForeignFailure { file: store.ground.path().join(&met.name), agent, reason });
     })?;
-    // Files that a database took over are still there, and would come twice.
-    if sessions.iter().any(|(kind, ..)| *kind == Kind::Database) {
-        sessions.retain(|(kind, ..)| *kind != Kind::Directory);
-    }
+    found.failed.extend(failed);
     let sessions = sessions.into_iter();
-    found.sources.extend(sessions.filter_map(|(_, name, parent)| located(&store, name, Some(root.format), parent)));
+    found.sources.extend(sessions.filter_map(|(name, parent)| located(&store, name, Some(root.format), parent)));
     Ok(())
 }
 
@@ -78,32 +83,43 @@ fn located(store: &Arc<Store>, name: String, format: Option<Format>, parent: Opt
 }
 
 /// Looks for sessions where somebody says that there are some: a file, a directory that is one session, or one that holds many.
-pub(super) fn at_path(path: &Path) -> io::Result<ForeignStore> {
+/// Whose they are may be said, too.
+pub(super) fn at_path(path: &Path, given: Option<Format>) -> io::Result<ForeignStore> {
     let path = path.canonicalize()?;
-    let mut found = ForeignStore::of(None, &path);
-    let mut finder = Finder::default();
+    let mut found = ForeignStore::of(given, &path);
+    let mut finder = Finder { given, ..Finder::default() };
     if !path.is_dir() {
         found.sources.push(finder.file(&path)?);
         return Ok(found);
     }
     let ground = Ground::open(&path)?;
-    if ground.stamp("meta.json")?.is_some_and(|stamp| stamp.size > 0) {
+    let may_be_directory = given.is_none_or(|given| given == Format::Directory);
+    if may_be_directory && ground.stamp("meta.json")?.is_some_and(|stamp| stamp.size > 0) {
         let store = Arc::new(Store::new(ground));
         found.sources.extend(located(&store, "meta.json".to_owned(), Some(Format::Directory), None));
         return Ok(found);
     }
     let mut names = Vec::new();
-    walk(&ground, "", Bounds::default(), &mut |file| {
-        if file.is_file && may_be_session(&file.name) {
-            names.push(file.name.clone());
-        }
+    walk(&ground, "", Bounds::default(), &mut |met| {
+        let reason = match met.what {
+            What::File if may_be_session(&met.name) => return names.push(met.name),
+            What::Link if ground.leads_out(&met.name, "") => LINK.to_owned(),
+            What::Closed(error) => error.to_string(),
+            _ => return,
+        };
+        found.failed.push(ForeignFailure { file: path.join(&met.name), agent: None, reason });
     })?;
     for name in names {
         if is_child(&ground, &name) {
             continue;
         }
         match finder.found(&ground, &name) {
-            Ok(source) => found.sources.extend(source),
+            Ok(Some(source)) => found.sources.push(source),
+            Ok(None) if name.ends_with(COMMON) || found.skipped.len() >= MOST_SKIPPED => {}
+            Ok(None) => {
+                let file = path.join(&name);
+                found.skipped.push(ForeignSkip { id: None, agent: None, file, reason: UNKNOWN });
+            }
             Err(error) => {
                 let reason = error.to_string();
                 found.failed.push(ForeignFailure { file: path.join(&name), agent: None, reason });
@@ -116,6 +132,8 @@ pub(super) fn at_path(path: &Path) -> io::Result<ForeignStore> {
 /// Keeps the stores that sources lie in, so that each is opened once.
 #[derive(Default)]
 struct Finder {
+    /// What everything is, when that was said.
+    given: Option<Format>,
     stores: HashMap<PathBuf, Arc<Store>>,
 }
 
@@ -125,14 +143,14 @@ impl Finder {
         let directory = path.parent().unwrap_or(path);
         let near = Ground::open(directory)?;
         let name = relative(path, near.path()).ok_or(io::ErrorKind::InvalidInput)?;
-        let format = format_of(&near, &name)?;
+        let format = self.format_of(&near, &name)?;
         let (store, name) = self.place(&near, &name, format)?;
         let size = store.ground.stamp(&name)?.map_or(0, |stamp| stamp.size);
         Ok(Located { store, name, format, parent: None, size, is_named: true })
     }
 
     fn found(&mut self, ground: &Ground, name: &str) -> io::Result<Option<Located>> {
-        let Some(format) = format_of(ground, name)?.filter(|format| format.is_read()) else { return Ok(None) };
+        let Some(format) = self.format_of(ground, name)?.filter(|format| format.is_read()) else { return Ok(None) };
         let parent = if matches!(format, Format::Pi | Format::Omp) { spawner(ground, name) } else { None };
         let (store, name) = self.place(ground, name, Some(format))?;
         Ok(located(&store, name, Some(format), parent))
@@ -153,17 +171,17 @@ impl Finder {
         let name = relative(&path, &above).ok_or(io::ErrorKind::InvalidInput)?;
         Ok((store, name))
     }
-}
 
-/// Says what a file is by what is in it, or by where it is when that says more.
-fn format_of(ground: &Ground, name: &str) -> io::Result<Option<Format>> {
-    let Some(opened) = ground.file(name)? else { return Err(io::ErrorKind::NotFound.into()) };
-    let mut front = Vec::new();
-    opened.file.take(FRONT).read_to_end(&mut front)?;
-    let file = name.rsplit('/').next().unwrap_or(name);
-    let whole = ground.path().join(name);
-    let is_stored = file.starts_with("ses_") && whole.to_string_lossy().contains("/storage/session/");
-    Ok(if is_stored { Some(Format::Opencode) } else { detect(file, &front) })
+    /// Says what a file is by what is in it, or by where it is when that says more.
+    fn format_of(&self, ground: &Ground, name: &str) -> io::Result<Option<Format>> {
+        let Some(opened) = ground.file(name)? else { return Err(io::ErrorKind::NotFound.into()) };
+        if self.given.is_some() {
+            return Ok(self.given);
+        }
+        let file = name.rsplit('/').next().unwrap_or(name);
+        let is_former = Rank::of_path(Format::Opencode.name(), &ground.path().join(name)) == Rank::Former;
+        if is_former { Ok(Some(Format::Opencode)) } else { recognise(opened.file, file) }
+    }
 }
 
 fn may_be_session(name: &str) -> bool {

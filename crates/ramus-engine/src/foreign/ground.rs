@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -36,6 +36,7 @@ pub(crate) struct Listed {
     pub(crate) name: String,
     pub(crate) is_directory: bool,
     pub(crate) is_file: bool,
+    pub(crate) is_link: bool,
 }
 
 /// A file that is open.
@@ -88,7 +89,7 @@ impl Ground {
         let Some(directory) = self.reach(name, flags)? else { return Ok(None) };
         let stamp = Stamp::of(&rustix::fs::fstat(&directory)?);
         let mut found = Vec::new();
-        for entry in Dir::new(directory)? {
+        for entry in Dir::new(directory.try_clone()?)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             let Ok(text) = std::str::from_utf8(name) else { continue };
@@ -99,12 +100,23 @@ impl Ground {
                 let message = format!("a directory has more than {MOST_NAMES} names");
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
-            let kind = entry.file_type();
-            let (is_directory, is_file) = (kind == FileType::Directory, kind == FileType::RegularFile);
-            found.push(Listed { name: text.to_owned(), is_directory, is_file });
+            // What was removed meanwhile is not there.
+            let Some(kind) = kind_of(directory.as_fd(), text, entry.file_type())? else { continue };
+            found.push(Listed {
+                name: text.to_owned(),
+                is_directory: kind == FileType::Directory,
+                is_file: kind == FileType::RegularFile,
+                is_link: kind == FileType::Symlink,
+            });
         }
         found.sort_unstable();
         Ok(Some((found, stamp)))
+    }
+
+    /// Says whether a link leads to a directory that is not in this one. Nothing in it is looked at.
+    pub(crate) fn leads_out(&self, name: &str, within: &str) -> bool {
+        let target = self.path.join(name).canonicalize();
+        target.is_ok_and(|target| !target.starts_with(self.path.join(within)) && target.is_dir())
     }
 
     fn stat(&self, name: &str) -> io::Result<Option<Stat>> {
@@ -141,6 +153,18 @@ impl Ground {
     }
 }
 
+/// What a name in a directory is. Not every file system says it with the name.
+fn kind_of(directory: BorrowedFd<'_>, name: &str, told: FileType) -> io::Result<Option<FileType>> {
+    if told != FileType::Unknown {
+        return Ok(Some(told));
+    }
+    match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(FileType::from_raw_mode(stat.st_mode))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 impl Stamp {
     fn of(stat: &Stat) -> Self {
         let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
@@ -155,7 +179,12 @@ impl Stamp {
     /// Says whether it changed so recently that another change might not show.
     pub(crate) fn is_fresh(&self, now: i64) -> bool {
         const TICK: i64 = 2_000;
-        now.saturating_sub(self.seconds.saturating_mul(1000).saturating_add(self.nanos / 1_000_000)) < TICK
+        now.saturating_sub(self.milliseconds()) < TICK
+    }
+
+    /// Returns when it changed, in milliseconds since 1970.
+    pub(crate) fn milliseconds(&self) -> i64 {
+        self.seconds.saturating_mul(1000).saturating_add(self.nanos / 1_000_000)
     }
 }
 
@@ -163,4 +192,25 @@ impl Stamp {
 pub(crate) fn relative(path: &Path, above: &Path) -> Option<String> {
     let rest = path.strip_prefix(above).ok()?;
     std::str::from_utf8(rest.as_os_str().as_bytes()).ok().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_listing_does_not_say_is_looked_up_without_following_links() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("inner")).unwrap();
+        std::fs::write(directory.path().join("file"), "").unwrap();
+        std::os::unix::fs::symlink("inner", directory.path().join("link")).unwrap();
+        let ground = Ground::open(directory.path()).unwrap();
+        let kind = |name: &str| kind_of(ground.directory.as_fd(), name, FileType::Unknown).unwrap();
+        assert_eq!(kind("inner"), Some(FileType::Directory));
+        assert_eq!(kind("file"), Some(FileType::RegularFile));
+        assert_eq!(kind("link"), Some(FileType::Symlink));
+        assert_eq!(kind("none"), None);
+        let told = kind_of(ground.directory.as_fd(), "none", FileType::Directory).unwrap();
+        assert_eq!(told, Some(FileType::Directory));
+    }
 }

@@ -3,14 +3,18 @@
 //! The session may have gone on here meanwhile. Whatever a person did stays: what is new hangs from where it hung in the source,
 //! as a branch beside, and the leaf stays where the person left it.
 
+mod called;
+mod outgrown;
+
 use std::collections::HashSet;
 
+use memchr::memmem;
 use ramus_interchange::Entry;
 use ramus_model::{Blob, Body, Depth, Draft, EntryId, Parent, Record, Seq, Tree};
 use ramus_store::{BlobHold, Location};
 use serde_json::json;
 
-use super::version::{Lines, is_later, later};
+use super::version::{Lines, is_later, later, says_more, says_same};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::{Session, load};
@@ -38,6 +42,8 @@ pub(super) struct Growing<'e> {
     /// Lines that are not written yet, and whose entries they are.
     waiting: Vec<u8>,
     waiting_ids: HashSet<EntryId>,
+    /// Every entry that the source gave.
+    seen: HashSet<Box<str>>,
     /// Keeps blobs from being collected until the lines that refer to them are written.
     hold: Option<Box<dyn BlobHold>>,
     /// Where the session stood.
@@ -81,23 +87,30 @@ pub(super) struct Tally {
     messages: usize,
     /// How many of those changed.
     changed_messages: usize,
+    /// How many of those say something else than what is here, and not only more or less of it.
+    differing: usize,
 }
 
 impl Tally {
-    /// Says whether the source is a copy of what is here: they differ nowhere but in what may still change at the end. A source
+    /// Says whether the source is a copy of what is here: they differ nowhere but in what may still change at the end, and no
+    /// message says something else. A source
     /// in which nothing is said adds nothing, and is no session of its own. Where several files are one session, all of them
-    /// are that say nothing else.
-    pub(super) fn is_copy(&self, files: Files) -> bool {
+    /// are that say nothing else. When the file is gone that the session was read from, this is where it went, and goes on.
+    pub(super) fn is_copy(&self, files: Files, is_orphan: bool) -> bool {
         let is_part = files == Files::Several && self.changed_messages == 0;
         self.messages == 0
             || is_part
-            || self.same > 0 && self.first_changed.is_none_or(|first| first + 2 > self.entries)
+            || self.same > 0
+                && (is_orphan || self.differing == 0)
+                && self.first_changed.is_none_or(|first| first + 2 > self.entries)
     }
 }
 
 /// What grew.
 pub(super) struct Grown {
     pub(super) tally: Tally,
+    /// Whether it is called something else now.
+    pub(super) is_renamed: bool,
     pub(super) entries: usize,
     pub(super) branches: usize,
 }
@@ -124,6 +137,7 @@ impl<'e> Growing<'e> {
             lines,
             waiting: Vec::new(),
             waiting_ids: HashSet::new(),
+            seen: HashSet::new(),
             hold: None,
             leaf,
             known: None,
@@ -137,25 +151,46 @@ impl<'e> Growing<'e> {
         self.standing
     }
 
+    /// Returns where the session is.
+    pub(super) fn location(&self) -> &Location {
+        self.session.location()
+    }
+
     /// Takes the next entry of the source, as it would be stored.
     pub(super) fn entry(&mut self, entry: &Entry, line: &[u8], blobs: &[Blob]) -> Result<(), EngineError> {
         self.tally.entries += 1;
         self.tally.messages += usize::from(is_message(line));
+        self.seen.insert(entry.id.as_str().into());
         let is_later = is_later(line);
-        let is_here = self.lines.has(line);
+        let is_here = self.lines.has(line) || self.is_settled(entry);
+        let here = self.session.log().seq_of(entry.id.as_str());
+        let is_known = here.is_some() || self.waiting_ids.contains(&entry.id);
         if is_here {
             self.tally.same += 1;
         }
         if !is_later {
-            self.last = Some(entry.id.clone());
-            if is_here && self.tally.added == 0 {
+            // Where a session stands is said by what a mark hangs from now; its first version stays where it was.
+            self.last = if is_leaf(line) { entry.parent.clone() } else { Some(entry.id.clone()) };
+            if is_known && self.tally.added == 0 {
                 self.known = Some(entry.id.clone());
             }
         }
         if is_here {
             return Ok(());
         }
-        let is_known = self.session.log().seq_of(entry.id.as_str()).is_some() || self.waiting_ids.contains(&entry.id);
+        if let (Standing::Compared, Some(here)) = (self.standing, here) {
+            // Records alone say nothing, and an agent may keep a session in more than one form.
+            if is_record(line) {
+                return Ok(());
+            }
+            if says_same(&self.session.line(here)?, line) {
+                self.tally.same += 1;
+                return Ok(());
+            }
+            if is_message(line) && !says_more(&self.session.line(here)?, line) {
+                self.tally.differing += 1;
+            }
+        }
         if is_known {
             self.tally.changed_messages += usize::from(is_message(line));
             self.tally.changed += 1;
@@ -168,6 +203,18 @@ impl<'e> Growing<'e> {
             Standing::Copy if is_known => Ok(()),
             Standing::Own | Standing::Copy => self.append(entry, line, blobs, is_known && !is_later),
         }
+    }
+
+    /// Says whether somebody erased an entry of the source here: it never comes back.
+    pub(super) fn has_erased(&self, entry: &Entry) -> bool {
+        self.lines.is_erased(entry.id.as_str())
+    }
+
+    /// Says whether an entry was erased here, or stayed when what it hung from was.
+    fn is_settled(&self, entry: &Entry) -> bool {
+        let hangs = |parent: &EntryId| self.lines.is_erased(parent.as_str());
+        self.has_erased(entry)
+            || entry.parent.as_ref().is_some_and(hangs) && self.session.log().seq_of(entry.id.as_str()).is_some()
     }
 
     fn append(&mut self, entry: &Entry, line: &[u8], blobs: &[Blob], supersedes: bool) -> Result<(), EngineError> {
@@ -200,14 +247,29 @@ impl<'e> Growing<'e> {
         Ok(())
     }
 
-    /// Ends the comparison.
-    pub(super) fn finish(mut self) -> Result<Grown, EngineError> {
-        let follows = self.visible(self.known.as_ref()) == self.leaf;
+    /// Ends the comparison. Something may be new, and so may be what the session is called: `given` is what the source calls it,
+    /// and `made` what it is called otherwise.
+    pub(super) fn finish(mut self, given: Option<&str>, made: Option<&str>) -> Result<Grown, EngineError> {
+        let followed = self.visible(self.known.as_ref()) == self.leaf;
         self.write()?;
-        let wrote = self.session.wrote;
-        if wrote {
-            let leaf =
-                if follows && self.tally.added > 0 { self.visible(self.last.as_ref()) } else { self.leaf.clone() };
+        let mut is_renamed = false;
+        if self.standing == Standing::Own && !self.is_dry {
+            let outgrown = self.outgrown()?;
+            self.tally.changed += outgrown.len();
+            self.waiting.extend(outgrown.concat());
+            self.write()?;
+            if let Some(title) = self.new_title(given, made)? {
+                let body = self.title_body(title);
+                self.engine.record_draft(&mut self.session, "import", Draft::new(body))?;
+                is_renamed = true;
+            }
+        }
+        if self.session.wrote {
+            // What the leaf was may not show any more.
+            let leaf = self.visible(self.leaf.as_ref());
+            let follows = followed || self.visible(self.known.as_ref()) == leaf;
+            let has_changed = self.tally.added + self.tally.changed > 0;
+            let leaf = if follows && has_changed { self.visible(self.last.as_ref()) } else { leaf };
             if self.session.leaf() != leaf {
                 let data = json!({
                     "op": "import",
@@ -221,7 +283,8 @@ impl<'e> Growing<'e> {
             self.engine.flush(&mut self.session)?;
         }
         let tree = Tree::of(self.session.log(), ramus_model::Scope::Visible);
-        Ok(Grown { tally: self.tally, entries: self.session.log().own_len(), branches: tree.leaves.len() })
+        let (entries, branches) = (self.session.log().own_len(), tree.leaves.len());
+        Ok(Grown { tally: self.tally, is_renamed, entries, branches })
     }
 
     /// The nearest entry that shows.
@@ -240,4 +303,14 @@ fn no_entry(entry: &Entry) -> EngineError {
 /// Codecs spell the type of an entry first.
 fn is_message(line: &[u8]) -> bool {
     line.starts_with(b"{\"type\":\"message\"")
+}
+
+/// Says whether a line only keeps records of its agent.
+fn is_record(line: &[u8]) -> bool {
+    line.starts_with(b"{\"type\":\"custom\"") && memmem::find(line, b"\"customType\":\"ramus.origin\"").is_some()
+}
+
+/// Says whether a line only says where the session stands.
+fn is_leaf(line: &[u8]) -> bool {
+    line.starts_with(b"{\"type\":\"custom\"") && memmem::find(line, b"\"customType\":\"ramus.leaf\"").is_some()
 }

@@ -16,7 +16,7 @@ use super::print::Print;
 use super::source::{Located, Looked};
 
 /// What is remembered is thrown away when it is not of this kind.
-const KIND: &str = "ramus imports 2";
+const KIND: &str = "ramus imports 3";
 /// The longest memory that is read.
 const LONGEST: u64 = 1 << 30;
 
@@ -63,13 +63,15 @@ impl Memory {
         let known = self.sources.get(&*source.path().to_string_lossy())?;
         let is_same = |(name, stamp): (&String, &Option<Stamp>)| matches!(source.store.ground.stamp(name), Ok(now) if now == *stamp);
         let is_here = |id: &String| is_there(&SessionId::from(id.as_str()));
-        (known.looked.iter().all(is_same) && known.sessions.iter().all(is_here)).then_some(known)
+        let told = || source.format.map(|format| source.store.told(format, &source.name)).unwrap_or_default();
+        let is_unchanged = known.looked.stamps.iter().all(is_same) && known.looked.told == told();
+        (is_unchanged && known.sessions.iter().all(is_here)).then_some(known)
     }
 
     /// Remembers what came of a source, unless something of it is so fresh that a change might not show.
     pub(crate) fn remember(&mut self, source: &Located, looked: Looked, sessions: Vec<String>, now: i64) {
         let path = source.path().to_string_lossy().into_owned();
-        let is_fresh = looked.values().flatten().any(|stamp| stamp.is_fresh(now));
+        let is_fresh = looked.stamps.values().flatten().any(|stamp| stamp.is_fresh(now));
         self.has_changed |= !is_fresh || self.sources.contains_key(&path);
         if is_fresh {
             self.sources.remove(&path);

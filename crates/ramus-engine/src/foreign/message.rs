@@ -19,6 +19,8 @@ pub(super) enum Message {
     Complete(Summary),
     /// A session that was here is as it should be now.
     Settled(Summary, Change),
+    /// A session is left alone, and why.
+    Skipped(String, &'static str),
     /// The source was read to its end, or as far as it could be.
     Ended(Box<Outcome>),
 }

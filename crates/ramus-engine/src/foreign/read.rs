@@ -1,24 +1,24 @@
 //! Reading one source, from finding out what it is to the last line of its last session. Runs beside others.
 
 use std::error::Error as _;
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
-use ramus_interchange::{Error, Format, Loss, Sink as _, detect};
+use ramus_interchange::{Error, Format, Loss, Sink as _};
 use ramus_store::StoreError;
 
+use super::handed::Handed;
 use super::header::Projects;
 use super::message::{Again, Failed, Message, Outcome};
 use super::passes::Passes;
 use super::presence::Presence;
+use super::rank::Rank;
+use super::recognise::recognise;
 use super::source::{FileSource, Located};
 use super::take::Taking;
 use crate::engine::Engine;
 use crate::error::{EngineError, ErrorKind};
 
-/// How much of a file is looked at to tell what it is.
-const FRONT: u64 = 1 << 16;
 /// How often a source is read again because somebody else wrote to its session.
 const ATTEMPTS: usize = 5;
 
@@ -27,6 +27,7 @@ pub(super) struct Reading<'e> {
     pub(super) engine: &'e Engine,
     pub(super) presence: &'e Presence,
     pub(super) projects: &'e Projects,
+    pub(super) handed: &'e Handed,
     pub(super) scratch: Option<&'e Path>,
     pub(super) is_dry: bool,
 }
@@ -35,7 +36,7 @@ impl Reading<'_> {
     /// Reads a source and hands on what it gives.
     pub(super) fn read(&self, located: &Located, messages: &SyncSender<Message>) {
         let began = self.engine.now();
-        let mut looked = super::source::Looked::new();
+        let mut looked = super::source::Looked::default();
         let mut result = Err(Failed::Again);
         for _ in 0..ATTEMPTS {
             result = match self.read_once(located, messages, &mut looked) {
@@ -59,6 +60,7 @@ impl Reading<'_> {
         looked: &mut super::source::Looked,
     ) -> Result<(), Failed> {
         let format = self.format(located)?;
+        let rank = Rank::of(located, format);
         let path = located.path();
         let file = path.to_string_lossy();
         let mut passes = Passes::default();
@@ -75,6 +77,8 @@ impl Reading<'_> {
                 located.parent.as_deref(),
                 self.is_dry,
             );
+            taking.rank = rank;
+            taking.handed = Some(self.handed);
             let read = format.codec().read(&source, &mut taking).and_then(|_| {
                 if source.waits() {
                     let why = "the last line is not complete yet; it is read when it is".to_owned();
@@ -100,11 +104,9 @@ impl Reading<'_> {
             return Ok(format);
         }
         let opened = located.store.ground.file(&located.name).map_err(wrong)?;
-        let mut front = Vec::new();
         let file = opened.ok_or(Failed::Unknown)?.file;
-        file.take(FRONT).read_to_end(&mut front).map_err(wrong)?;
         let name = located.name.rsplit('/').next().unwrap_or_default();
-        detect(name, &front).ok_or(Failed::Unknown)
+        recognise(file, name).map_err(wrong)?.ok_or(Failed::Unknown)
     }
 }
 

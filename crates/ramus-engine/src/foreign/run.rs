@@ -1,39 +1,33 @@
-//! Importing many sources: read beside each other, written by one, published in batches. A batch appears as a whole; what was
-//! read of a source is remembered when its sessions are there.
+//! Importing many sources: a [`Crew`] reads them, what it gives is taken in here, and appears in a [`Batch`]. What was read of a
+//! source is remembered when its sessions are there.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use ramus_model::{Header, SessionId};
-use ramus_store::{BlobHold, Destination, NewLog, Placement, Stage};
+use ramus_model::SessionId;
 
+use super::batch::Batch;
+use super::crew::{Crew, Job};
 use super::database::sweep;
+use super::handed::Handed;
 use super::header::Projects;
 use super::lineage::Linking;
 use super::memory::Memory;
 use super::message::{Change, Failed, Message, Outcome, Summary};
 use super::presence::Presence;
+use super::rank::Rank;
 use super::read::Reading;
 use super::source::Located;
-use super::{ForeignFailure, ForeignImport, ForeignImported, ForeignProgress, ForeignSession};
+use super::{
+    ForeignFailure, ForeignImport, ForeignImported, ForeignLink, ForeignProgress, ForeignSession, ForeignSkip, HERE,
+    SHARED, UNKNOWN,
+};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::verb::import::file_time;
 
-/// How many sessions, and how many bytes of them, appear together.
-const SESSIONS: usize = 1024;
-const BYTES: u64 = 512 << 20;
-/// How many messages a reader is ahead, and how many sources are read that nobody takes in yet: where readers are quicker than
-/// the disk, what they have read waits in memory.
-const AHEAD: usize = 32;
-const WAITING: usize = 8;
 /// Copies of databases that are older than this belong to nobody.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// A source that is being read: its number, and what it gives.
-type Job = (usize, Receiver<Message>);
 
 /// Who takes in what readers give.
 pub(super) struct Import<'e> {
@@ -42,14 +36,16 @@ pub(super) struct Import<'e> {
     options: ForeignImport,
     presence: Presence,
     projects: Projects,
+    handed: Handed,
     memory: Memory,
-    stage: Option<Box<dyn Stage + 'e>>,
-    hold: Option<Box<dyn BlobHold>>,
-    batch: Vec<(usize, Summary)>,
-    bytes: u64,
+    batch: Batch<'e>,
+    /// Sessions of the batch, and the sources that gave them.
+    coming: Vec<(usize, Summary)>,
     /// Sources that are read to their end, and whose sessions may not be there yet.
     read: Vec<(usize, Outcome, Vec<String>)>,
     again: Vec<usize>,
+    /// Whether somebody else brought a session of them first.
+    is_overtaken: bool,
     /// The sessions that were met, by their ids here.
     met: BTreeSet<String>,
     done: ForeignImported,
@@ -65,13 +61,13 @@ impl<'e> Import<'e> {
             options,
             presence: Presence::of(engine.store.list()?),
             projects: Projects::default(),
+            handed: Handed::at(home.map(|home| &*home.handed)),
             memory: Memory::at(home.map(|home| &*home.memory)),
-            stage: None,
-            hold: None,
-            batch: Vec::new(),
-            bytes: 0,
+            batch: Batch::new(engine, options.dry_run),
+            coming: Vec::new(),
             read: Vec::new(),
             again: Vec::new(),
+            is_overtaken: false,
             met: BTreeSet::new(),
             done: ForeignImported::default(),
             progress: ForeignProgress {
@@ -88,24 +84,38 @@ impl<'e> Import<'e> {
         if let Some(home) = &self.engine.foreign {
             sweep(&home.scratch, ABANDONED);
         }
-        let mut due = self.changed(tell);
-        while !due.is_empty() {
-            let before = self.done.imported.len();
-            self.round(&due, tell)?;
-            let again = std::mem::take(&mut self.again);
-            if again.len() == due.len() && self.done.imported.len() == before {
-                // Nothing came that they could have waited for: in a dry run nothing does.
-                self.done.unchanged += again.len();
-                break;
-            }
-            due = again;
-        }
+        let sources = self.sources;
+        let is_former = |at: &usize| {
+            let rank = |source: &Located| Some(Rank::of_path(source.format?.name(), &source.path()));
+            sources.get(*at).and_then(rank) == Some(Rank::Former)
+        };
+        let (former, others): (Vec<_>, Vec<_>) = self.changed(tell).into_iter().partition(is_former);
+        self.rounds(others, tell)?;
+        // What an agent moved to another store is there now.
+        self.rounds(former, tell)?;
         if !self.options.dry_run {
             self.link()?;
             // What is not remembered is read again next time, and that is all.
             let _ = self.memory.save();
         }
         Ok(self.done)
+    }
+
+    /// Reads sources, and once more those that waited for others.
+    fn rounds(&mut self, mut due: Vec<usize>, tell: &mut dyn FnMut(ForeignProgress)) -> Result<(), EngineError> {
+        while !due.is_empty() {
+            let before = self.done.imported.len();
+            self.round(&due, tell)?;
+            let again = std::mem::take(&mut self.again);
+            let is_overtaken = std::mem::take(&mut self.is_overtaken);
+            if again.len() == due.len() && self.done.imported.len() == before && !is_overtaken {
+                // Nothing came that they could have waited for.
+                again.into_iter().for_each(|at| self.skip(at, None, SHARED));
+                break;
+            }
+            due = again;
+        }
+        Ok(())
     }
 
     /// Finds out which sessions are forks of which, now that they are there.
@@ -115,7 +125,19 @@ impl<'e> Import<'e> {
         let (linked, failed) = Linking::new(self.engine, presence, &mut self.memory).run(&self.met)?;
         self.done.linked = linked;
         self.done.failed.extend(failed);
+        self.tell_handed();
         Ok(())
+    }
+
+    /// Tells of sessions that were handed over and came back: their headers say already what they are copies of.
+    fn tell_handed(&mut self) {
+        for session in &self.done.imported {
+            let origin = self.handed.origin(session.id.as_str(), &session.file.to_string_lossy());
+            let Some(origin) = origin.filter(|origin| self.presence.has(&origin.session)) else { continue };
+            if !self.done.linked.iter().any(|link| link.id == session.id) {
+                self.done.linked.push(ForeignLink { id: session.id.clone(), origin: origin.clone() });
+            }
+        }
     }
 
     /// Takes note of a session that is there, or about to be.
@@ -129,9 +151,10 @@ impl<'e> Import<'e> {
         let mut changed = Vec::new();
         for (at, source) in self.sources.iter().enumerate() {
             let known = self.memory.unchanged(source, |id| self.presence.has(id));
-            match known.map(|known| known.sessions.len()) {
-                Some(sessions) => {
-                    self.done.unchanged += sessions;
+            match known {
+                Some(known) => {
+                    self.done.unchanged += known.sessions.len();
+                    self.done.skipped.extend(known.sessions.iter().map(|id| skipped(source, Some(id.as_str()), HERE)));
                     self.progress.sources += 1;
                     self.progress.of_bytes -= source.size;
                 }
@@ -145,31 +168,19 @@ impl<'e> Import<'e> {
     /// Reads some sources and publishes what they give.
     fn round(&mut self, due: &[usize], tell: &mut dyn FnMut(ForeignProgress)) -> Result<(), EngineError> {
         let (presence, projects) = (std::mem::take(&mut self.presence), std::mem::take(&mut self.projects));
+        let handed = std::mem::take(&mut self.handed);
         let scratch = self.engine.foreign.as_ref().map(|home| &*home.scratch);
         let reading = Reading {
             engine: self.engine,
             presence: &presence,
             projects: &projects,
+            handed: &handed,
             scratch,
             is_dry: self.options.dry_run,
         };
-        let (next, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let sources = self.sources;
-        let taken = std::thread::scope(|scope| {
-            let (jobs, incoming) = sync_channel::<Job>(WAITING);
-            for _ in 0..self.options.threads.clamp(1, due.len().max(1)) {
-                let (jobs, reading, next, ended) = (jobs.clone(), &reading, &next, &ended);
-                scope.spawn(move || work(sources, due, reading, next, ended, &jobs));
-            }
-            drop(jobs);
-            let taken = self.take_all(&incoming, &presence, tell);
-            // Whoever still reads finds nobody who listens.
-            ended.store(true, Ordering::Relaxed);
-            drop(incoming);
-            taken
-        });
-        self.presence = presence;
-        self.projects = projects;
+        let crew = Crew { reading: &reading, sources: self.sources, due, threads: self.options.threads };
+        let taken = crew.work(|jobs| self.take_all(jobs, &presence, tell));
+        (self.presence, self.projects, self.handed) = (presence, projects, handed);
         taken
     }
 
@@ -180,11 +191,11 @@ impl<'e> Import<'e> {
         tell: &mut dyn FnMut(ForeignProgress),
     ) -> Result<(), EngineError> {
         for (at, messages) in jobs {
-            self.take(at, &messages)?;
+            self.take(at, &messages, presence)?;
             self.progress.sources += 1;
             self.progress.bytes += self.sources.get(at).map_or(0, |source| source.size);
             tell(self.progress);
-            if self.batch.len() >= SESSIONS || self.bytes >= BYTES {
+            if self.batch.is_full() {
                 self.publish(presence)?;
             }
         }
@@ -192,52 +203,49 @@ impl<'e> Import<'e> {
     }
 
     /// Takes in what one source gives.
-    fn take(&mut self, at: usize, messages: &Receiver<Message>) -> Result<(), EngineError> {
-        let mut open: Option<Header> = None;
-        let mut sessions = Vec::new();
+    fn take(&mut self, at: usize, messages: &Receiver<Message>, presence: &Presence) -> Result<(), EngineError> {
+        let (mut sessions, mut is_overtaken) = (Vec::new(), false);
         for message in messages {
             match message {
                 Message::Session(header) => {
-                    self.stage()?.begin()?;
-                    open = Some(*header);
-                }
-                Message::Lines(lines) => {
-                    self.bytes += lines.len() as u64;
-                    self.stage()?.write(&lines)?;
-                }
-                Message::Blob(blob) if !self.options.dry_run => {
-                    if let Some(blobs) = self.engine.store.blobs() {
-                        blobs.put(&blob)?;
+                    if let Some(location) = self.batch.begin(*header)? {
+                        presence.arrived(location);
+                        is_overtaken = true;
                     }
                 }
-                Message::Blob(_) => {}
+                Message::Lines(lines) => self.batch.lines(&lines)?,
+                Message::Blob(blob) => self.batch.blob(&blob)?,
                 Message::Complete(summary) => {
-                    let Some(header) = open.take() else { continue };
-                    let timestamp = file_time(&header.timestamp);
-                    let id = SessionId::from(summary.id.as_str());
-                    let new = NewLog { id, cwd: &header.cwd, timestamp, placement: Placement::Published };
-                    self.stage()?.end(Some(Destination::New(new)))?;
-                    sessions.push(summary.id.clone());
-                    self.meet(&summary, true);
-                    self.batch.push((at, summary));
+                    if self.batch.complete(&summary.id)? {
+                        sessions.push(summary.id.clone());
+                        self.meet(&summary, true);
+                        self.coming.push((at, summary));
+                    }
                 }
                 Message::Settled(summary, change) => {
                     sessions.push(summary.id.clone());
                     self.meet(&summary, false);
                     match change {
-                        Change::None => self.done.unchanged += 1,
+                        Change::None => self.skip(at, Some(&summary.id), HERE),
                         Change::Grown => self.done.grown.push(self.told(at, summary)),
                     }
                 }
+                Message::Skipped(id, why) => {
+                    self.skip(at, Some(&id), why);
+                    sessions.push(id);
+                }
                 Message::Ended(outcome) => {
-                    if open.take().is_some() {
-                        self.stage()?.end(None)?;
+                    self.batch.abandon()?;
+                    if is_overtaken && outcome.result.is_ok() {
+                        self.is_overtaken = true;
+                        self.wait(at);
+                        return Ok(());
                     }
                     return self.ended(at, *outcome, sessions);
                 }
             }
         }
-        Ok(())
+        self.batch.abandon()
     }
 
     fn ended(&mut self, at: usize, outcome: Outcome, sessions: Vec<String>) -> Result<(), EngineError> {
@@ -245,16 +253,13 @@ impl<'e> Import<'e> {
         match outcome.result {
             Ok(()) => {}
             Err(Failed::Again) => {
-                self.again.push(at);
-                self.progress.of_sources += 1;
-                self.progress.of_bytes += source.size;
+                self.wait(at);
                 return Ok(());
             }
             Err(Failed::Ended) => return Ok(()),
             Err(Failed::Unknown) if !source.is_named => return Ok(()),
             Err(Failed::Unknown) => {
-                let reason = "it is no session of an agent that ramus knows".to_owned();
-                self.done.failed.push(failure(source, reason));
+                self.done.failed.push(failure(source, UNKNOWN.to_owned()));
                 return Ok(());
             }
             Err(Failed::Reason(reason)) => {
@@ -267,30 +272,20 @@ impl<'e> Import<'e> {
         Ok(())
     }
 
-    fn stage(&mut self) -> Result<&mut (dyn Stage + 'e), EngineError> {
-        let engine = self.engine;
-        let stage = match self.stage.take() {
-            Some(stage) => stage,
-            None => {
-                // Blobs come before the lines that refer to them are in a log that collection sees.
-                self.hold = engine.store.blobs().map(|blobs| blobs.hold()).transpose()?;
-                engine.store.stage()?
-            }
-        };
-        Ok(self.stage.insert(stage).as_mut())
+    /// Has a source read once more.
+    fn wait(&mut self, at: usize) {
+        let Some(source) = self.sources.get(at) else { return };
+        self.again.push(at);
+        self.progress.of_sources += 1;
+        self.progress.of_bytes += source.size;
     }
 
     /// Lets what was staged appear.
     fn publish(&mut self, presence: &Presence) -> Result<(), EngineError> {
-        let stage = self.stage.take();
-        if let Some(stage) = stage.filter(|_| !self.options.dry_run) {
-            for location in stage.publish()? {
-                presence.arrived(location);
-            }
+        for location in self.batch.publish()? {
+            presence.arrived(location);
         }
-        self.hold = None;
-        self.bytes = 0;
-        for (at, summary) in std::mem::take(&mut self.batch) {
+        for (at, summary) in std::mem::take(&mut self.coming) {
             let session = self.told(at, summary);
             self.done.imported.push(session);
         }
@@ -300,6 +295,12 @@ impl<'e> Import<'e> {
             }
         }
         Ok(())
+    }
+
+    /// Takes note of a session that is left alone.
+    fn skip(&mut self, at: usize, id: Option<&str>, why: &'static str) {
+        self.done.unchanged += 1;
+        self.done.skipped.extend(self.sources.get(at).map(|source| skipped(source, id, why)));
     }
 
     fn told(&self, at: usize, summary: Summary) -> ForeignSession {
@@ -317,26 +318,11 @@ impl<'e> Import<'e> {
     }
 }
 
-fn failure(source: &Located, reason: String) -> ForeignFailure {
-    ForeignFailure { file: source.path(), agent: source.format.map(ramus_interchange::Format::name), reason }
+fn skipped(source: &Located, id: Option<&str>, reason: &'static str) -> ForeignSkip {
+    let agent = source.format.map(ramus_interchange::Format::name);
+    ForeignSkip { id: id.map(SessionId::from), agent, file: source.path(), reason }
 }
 
-/// Reads sources until there are none left.
-fn work(
-    sources: &[Located],
-    due: &[usize],
-    reading: &Reading<'_>,
-    next: &AtomicUsize,
-    ended: &AtomicBool,
-    jobs: &SyncSender<Job>,
-) {
-    while !ended.load(Ordering::Relaxed) {
-        let Some(at) = due.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-        let Some(source) = sources.get(*at) else { continue };
-        let (messages, receiver) = sync_channel(AHEAD);
-        if jobs.send((*at, receiver)).is_err() {
-            return;
-        }
-        reading.read(source, &messages);
-    }
+fn failure(source: &Located, reason: String) -> ForeignFailure {
+    ForeignFailure { file: source.path(), agent: source.format.map(ramus_interchange::Format::name), reason }
 }

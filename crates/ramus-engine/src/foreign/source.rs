@@ -11,18 +11,26 @@ use std::sync::Arc;
 
 use ramus_interchange::{Format, Source, Wanted};
 use ramus_model::json::{Raw, Shape};
+use serde::{Deserialize, Serialize};
 
 use super::database::{Copy, is_database};
 use super::ground::Stamp;
-use super::store::Store;
+use super::store::{Store, Told};
 
 /// How far behind the last newline a line that is not complete yet may reach.
 const LONGEST_TAIL: u64 = 64 << 20;
 /// How deep transcripts of spawned agents are looked for.
 const CHILD_DEPTH: usize = 2;
 
-/// What was looked at, by name beneath the ground of the store; none where nothing was.
-pub(crate) type Looked = BTreeMap<String, Option<Stamp>>;
+/// What was looked at, as it was then.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Looked {
+    /// Files and directories, by name beneath the ground of the store; none where nothing was.
+    pub(crate) stamps: BTreeMap<String, Option<Stamp>>,
+    /// What other files of the store say.
+    #[serde(default)]
+    pub(crate) told: Told,
+}
 
 /// The files of one session, or of a database of many.
 pub(crate) struct FileSource<'s> {
@@ -32,7 +40,8 @@ pub(crate) struct FileSource<'s> {
     format: Format,
     /// Where copies of databases go.
     scratch: Option<&'s Path>,
-    looked: RefCell<Looked>,
+    looked: RefCell<BTreeMap<String, Option<Stamp>>>,
+    told: Told,
     copy: OnceCell<Copy>,
     /// How much of the main file is read. It may grow meanwhile.
     length: Cell<Option<u64>>,
@@ -47,6 +56,7 @@ impl<'s> FileSource<'s> {
             format,
             scratch,
             looked: RefCell::default(),
+            told: store.told(format, name),
             copy: OnceCell::new(),
             length: Cell::new(None),
             waits: Cell::new(false),
@@ -55,10 +65,10 @@ impl<'s> FileSource<'s> {
 
     /// Returns what was looked at.
     pub(crate) fn looked(&self) -> Looked {
-        self.looked.borrow().clone()
+        Looked { stamps: self.looked.borrow().clone(), told: self.told.clone() }
     }
 
-    /// Says whether the last line is not complete yet and was left for later.
+    /// Says whether the last line of a file is not complete yet and was left for later.
     pub(crate) fn waits(&self) -> bool {
         self.waits.get()
     }
@@ -85,7 +95,7 @@ impl<'s> FileSource<'s> {
     fn is_lines(&self) -> bool {
         match self.format {
             Format::Claude | Format::Pi | Format::Omp => true,
-            Format::Codex | Format::Gemini => self.name.ends_with(".jsonl"),
+            Format::Codex | Format::Gemini | Format::Goose => self.name.ends_with(".jsonl"),
             _ => false,
         }
     }
@@ -97,7 +107,7 @@ impl<'s> FileSource<'s> {
         }
         let size = file.metadata()?.len();
         let length = if self.is_lines() { complete_lines(file, size)? } else { size };
-        self.waits.set(length < size);
+        self.waits.set(self.waits.get() || length < size);
         self.length.set(Some(length));
         Ok(length)
     }
@@ -139,8 +149,21 @@ impl Source for FileSource<'_> {
             Wanted::Rollout(id) => self.store.rollout(id).map(str::to_owned),
             Wanted::Beside(name) => Some(join(&self.base(), name)),
         };
-        let Some(file) = name.map(|name| self.file(&name)).transpose()?.flatten() else { return Ok(None) };
-        Ok(Some(Box::new(file)))
+        let Some(name) = name else { return Ok(None) };
+        let Some(file) = self.file(&name)? else { return Ok(None) };
+        let is_transcript = match wanted {
+            Wanted::Child(child) => child.ends_with(".jsonl") && !child.contains("/tool-results/"),
+            Wanted::Rollout(_) => name.ends_with(".jsonl"),
+            Wanted::Beside(_) => false,
+        };
+        if !is_transcript {
+            return Ok(Some(Box::new(file)));
+        }
+        let size = file.metadata()?.len();
+        let length = complete_lines(&file, size)?;
+        // What another thread goes on to write behind the part that this one builds on is not waited for.
+        self.waits.set(self.waits.get() || length < size && matches!(wanted, Wanted::Child(_)));
+        Ok(Some(Box::new(file.take(length))))
     }
 
     fn children(&self) -> io::Result<Vec<String>> {
@@ -184,23 +207,15 @@ impl Source for FileSource<'_> {
     }
 
     fn directory(&self) -> Option<String> {
-        match self.format {
-            Format::Gemini => {
-                let project = parent(parent(self.name));
-                let owner = self.store.text(&join(project, ".project_root")).map(|text| text.trim().to_owned());
-                owner.filter(|owner| !owner.is_empty()).or_else(|| self.store.project_called(project))
-            }
-            Format::Shepherd => self.store.ground.path().join(parent(self.name)).to_str().map(str::to_owned),
-            _ => None,
-        }
+        self.told.directory.clone()
     }
 
     fn title(&self) -> Option<String> {
-        if self.format != Format::Codex {
-            return None;
-        }
-        let ids = self.name().strip_prefix("rollout-")?.get(20..)?;
-        self.store.title(ids.get(..36)?).map(str::to_owned)
+        self.told.title.clone()
+    }
+
+    fn modified(&self) -> Option<i64> {
+        self.looked.borrow().get(self.name).copied().flatten().map(|stamp| stamp.milliseconds())
     }
 }
 

@@ -8,12 +8,23 @@ use std::sync::OnceLock;
 
 use ramus_interchange::Format;
 use ramus_model::json::Raw;
+use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
+use super::source::{join, parent};
 use super::walk::{Bounds, walk};
 
 /// The longest file that only decorates sessions.
 const LONGEST: u64 = 64 << 20;
+
+/// What other files of a store say about a session. It counts as part of the session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Told {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) directory: Option<String>,
+}
 
 /// A directory in which an agent keeps sessions and what belongs to them.
 #[derive(Debug)]
@@ -29,8 +40,33 @@ impl Store {
         Self { ground, titles: OnceLock::new(), rollouts: OnceLock::new(), projects: OnceLock::new() }
     }
 
+    /// Returns what other files say about a session.
+    pub(crate) fn told(&self, format: Format, name: &str) -> Told {
+        match format {
+            Format::Codex => {
+                let file = name.rsplit('/').next().unwrap_or(name);
+                let thread = file.strip_prefix("rollout-").and_then(|rest| rest.get(20..)?.get(..36));
+                let title = thread.and_then(|thread| self.title(thread)).map(str::to_owned);
+                Told { title, directory: None }
+            }
+            Format::Gemini => {
+                let project = parent(parent(name));
+                let owner = self.text(&join(project, ".project_root")).map(|text| text.trim().to_owned());
+                let directory = owner.filter(|owner| !owner.is_empty()).or_else(|| self.project_called(project));
+                Told { title: None, directory }
+            }
+            Format::Shepherd => {
+                // Joining nothing to a path would put a slash behind it, and it would be another directory's name.
+                let path = self.ground.path().join(name);
+                let directory = path.parent().and_then(Path::to_str).map(str::to_owned);
+                Told { title: None, directory }
+            }
+            _ => Told::default(),
+        }
+    }
+
     /// Returns what is in a small file; none when it is not there, or not text.
-    pub(crate) fn text(&self, name: &str) -> Option<String> {
+    fn text(&self, name: &str) -> Option<String> {
         let opened = self.ground.file(name).ok()??;
         let mut text = String::new();
         opened.file.take(LONGEST).read_to_string(&mut text).ok()?;
@@ -38,7 +74,7 @@ impl Store {
     }
 
     /// Returns the name that a thread of Codex was given. The last one counts.
-    pub(crate) fn title(&self, thread: &str) -> Option<&str> {
+    fn title(&self, thread: &str) -> Option<&str> {
         let titles = self.titles.get_or_init(|| {
             let text = self.text("session_index.jsonl").unwrap_or_default();
             let named = |line: &str| {
@@ -56,9 +92,9 @@ impl Store {
             let mut found = HashMap::new();
             for directory in ["sessions", "archived_sessions"] {
                 // A store that cannot be walked has no rollouts to build on, and the codec says what is missing.
-                let _ = walk(&self.ground, directory, Bounds { depth: 3, ..Bounds::default() }, &mut |file| {
-                    if let Some(id) = rollout_id(&file.name) {
-                        found.insert(id.to_owned(), file.name.clone());
+                let _ = walk(&self.ground, directory, Bounds { depth: 3, ..Bounds::default() }, &mut |met| {
+                    if let Some(id) = rollout_id(&met.name) {
+                        found.insert(id.to_owned(), met.name.clone());
                     }
                 });
             }
@@ -68,7 +104,7 @@ impl Store {
     }
 
     /// Returns the directory of a project of Gemini CLI, by the name it gave the project.
-    pub(crate) fn project_called(&self, name: &str) -> Option<String> {
+    fn project_called(&self, name: &str) -> Option<String> {
         let name = name.rsplit('/').next().unwrap_or(name);
         let projects = self.projects.get_or_init(|| {
             let text = self.text("projects.json").unwrap_or_default();

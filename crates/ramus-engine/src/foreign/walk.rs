@@ -20,21 +20,38 @@ impl Default for Bounds {
     }
 }
 
-/// A file that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Something that was met.
+#[derive(Debug)]
 pub(crate) struct Walked {
     /// Its name beneath the ground.
     pub(crate) name: String,
-    /// Whether it is a regular file. Others are told about, and never opened.
-    pub(crate) is_file: bool,
+    /// What it is.
+    pub(crate) what: What,
 }
 
-/// Goes through the files beneath a directory, in order.
-pub(crate) fn walk(ground: &Ground, from: &str, bounds: Bounds, take: &mut dyn FnMut(&Walked)) -> io::Result<()> {
+/// What was met. Only regular files are ever opened.
+#[derive(Debug)]
+pub(crate) enum What {
+    File,
+    Link,
+    Other,
+    /// A directory that cannot be looked into.
+    Closed(io::Error),
+}
+
+/// Goes through the files beneath a directory, in order. What cannot be looked into is told, and the rest is gone through.
+pub(crate) fn walk(ground: &Ground, from: &str, bounds: Bounds, take: &mut dyn FnMut(Walked)) -> io::Result<()> {
     let mut waiting = vec![(from.to_owned(), 0)];
     let mut seen = 0;
     while let Some((directory, depth)) = waiting.pop() {
-        let Some((names, _)) = ground.list(&directory)? else { continue };
+        let names = match ground.list(&directory) {
+            Ok(Some((names, _))) => names,
+            Ok(None) => continue,
+            Err(error) => {
+                take(Walked { name: directory, what: What::Closed(error) });
+                continue;
+            }
+        };
         seen += names.len();
         if seen > bounds.names {
             let message = format!("there are more than {} files in it", bounds.names);
@@ -45,7 +62,12 @@ pub(crate) fn walk(ground: &Ground, from: &str, bounds: Bounds, take: &mut dyn F
             waiting.push((join(&directory, &listed.name), depth + 1));
         }
         for listed in names.iter().filter(|listed| !listed.is_directory) {
-            take(&Walked { name: join(&directory, &listed.name), is_file: listed.is_file });
+            let what = match (listed.is_file, listed.is_link) {
+                (true, _) => What::File,
+                (_, true) => What::Link,
+                _ => What::Other,
+            };
+            take(Walked { name: join(&directory, &listed.name), what });
         }
     }
     Ok(())
@@ -57,8 +79,37 @@ mod tests {
 
     fn names(ground: &Ground, bounds: Bounds) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
-        walk(ground, "", bounds, &mut |file| found.push(file.name.clone()))?;
+        walk(ground, "", bounds, &mut |met| found.push(met.name))?;
         Ok(found)
+    }
+
+    /// Makes directories in one another whose name is too long to be opened at once, by anybody.
+    fn too_deep(at: &std::path::Path) {
+        let name = "d".repeat(255);
+        let mut directory = rustix::fs::open(at, rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty()).unwrap();
+        for _ in 0..17 {
+            rustix::fs::mkdirat(&directory, &*name, rustix::fs::Mode::RWXU).unwrap();
+            let flags = rustix::fs::OFlags::DIRECTORY;
+            directory = rustix::fs::openat(&directory, &*name, flags, rustix::fs::Mode::empty()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_looked_into_is_told_and_the_rest_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        too_deep(directory.path());
+        std::fs::create_dir(directory.path().join("e")).unwrap();
+        std::fs::write(directory.path().join("e/1"), "").unwrap();
+        let ground = Ground::open(directory.path()).unwrap();
+        let (mut files, mut closed) = (Vec::new(), Vec::new());
+        let bounds = Bounds { depth: 32, ..Bounds::default() };
+        walk(&ground, "", bounds, &mut |met| match met.what {
+            What::Closed(error) => closed.push((met.name.len(), error.to_string())),
+            _ => files.push(met.name),
+        })
+        .unwrap();
+        assert_eq!(files, ["e/1"]);
+        assert!(matches!(&*closed, [(length, reason)] if *length > 4095 && !reason.is_empty()), "{closed:?}");
     }
 
     #[test]

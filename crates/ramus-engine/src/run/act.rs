@@ -41,10 +41,19 @@ pub trait Asker: Send + Sync {
 pub(super) struct Calls {
     plans: HashMap<usize, Plan>,
     cancels: HashMap<usize, Cancel>,
+    /// What calls do, by their ids.
+    effects: HashMap<String, Effect>,
     /// Calls that change something run one after the other.
     one_at_a_time: Arc<Mutex<()>>,
     /// Held by whoever asks. What a person said yes to meanwhile may answer the next question too.
     given: Arc<Mutex<Vec<Approval>>>,
+}
+
+impl Calls {
+    /// Says whether a call that was judged may change anything.
+    pub(super) fn effect_of(&self, call: &str) -> Option<Effect> {
+        self.effects.get(call).copied()
+    }
 }
 
 impl Running<'_> {
@@ -69,6 +78,7 @@ impl Running<'_> {
                 Action::Deny => return denied(format!("[Denied: {}]", decision.because)),
             }
         }
+        self.calls.effects.insert(call.id.clone(), plan.effect);
         self.calls.plans.insert(at, plan);
         self.calls.cancels.insert(at, Cancel::new());
         if open.is_empty() {
@@ -133,18 +143,20 @@ impl Running<'_> {
         let cancel = self.calls.cancels.get(&at).cloned().unwrap_or_default();
         let turn = Arc::clone(&self.calls.one_at_a_time);
         let store = self.session.has_blobs().then(|| Arc::clone(&self.engine.store));
-        let watched = self.watch(plan.effect, call);
+        let watched = self.watched(plan.effect, call);
         self.runtime.spawn(async move {
             let _held = if plan.effect == Effect::Changes { Some(turn.lock_owned().await) } else { None };
-            let watched = match watched {
-                Some(watched) => Some(watched.begin().await),
-                None => None,
-            };
+            if let Some(watched) = &watched {
+                watched.begin().await;
+            }
             let since = Instant::now();
-            let done = plan.run(cancel).await;
+            let done = match &watched {
+                Some(watched) => watched.beating(plan.run(cancel)).await,
+                None => plan.run(cancel).await,
+            };
             inbox.post(Message::Ran(at, since.elapsed()));
             if let Some(watched) = watched {
-                watched.end().await;
+                watched.end(done.reach.clone()).await;
             }
             let outcome = super::spill::kept(store, done).await;
             inbox.send(Input::Done { call: at, outcome });

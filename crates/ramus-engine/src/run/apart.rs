@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ramus_snapshot::{About, Plan, Restore, SnapshotId, Snapshots};
-use ramus_tools::Tool;
+use ramus_tools::{Reach, Tool};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -95,7 +95,7 @@ impl Engine {
         Ok(Brought { is_applied: conflicts.is_empty(), files, conflicts })
     }
 
-    /// Carries out a plan as what a call does: what changes meanwhile counts as the work of the turn.
+    /// Carries out a plan as what a call does: it changes what is in the plan, and nothing else.
     fn bring(&self, copy: &mut Copy, plan: &Plan, child: &Session) -> Result<Vec<PathBuf>, EngineError> {
         let root = Snapshots::root_of(Path::new(&copy.parent))?;
         let ledger = self.ledgers.of(copy.original.vault().path(), &root, &self.apart, None);
@@ -103,7 +103,8 @@ impl Engine {
         let label = format!("After: {}", child.title());
         ledger.begin(turn, call, &label);
         let restored = copy.original.restore(plan, false);
-        ledger.end(turn, call, &label);
+        let reach = Reach::of(plan.steps.iter().map(|step| root.join(&step.path)));
+        ledger.end(turn, call, &label, Some(reach));
         Ok(restored?.kept)
     }
 

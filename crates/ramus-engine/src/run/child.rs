@@ -109,7 +109,7 @@ impl Task {
     /// What a child is run with, and the tool with which it can have children of its own.
     fn equip(&self, delegate: &Delegate, prompt: String, child: &Session, inbox: &Inbox) -> Run {
         let mut run = self.run.clone();
-        run.prompt = Some(prompt);
+        (run.name, run.prompt) = (None, Some(prompt));
         if !delegate.prompt.is_empty() {
             run.system = format!("{}\n\n{}", delegate.prompt, run.system);
         }
@@ -166,7 +166,8 @@ impl Task {
         let mut watcher = |event: &Event| {
             self.inbox.tell(Event::ChildEvent { child: id.clone(), event: Box::new(event.clone()) });
         };
-        let result = self.engine.run(&mut child, run, runtime, (own, letters), &mut watcher);
+        // What a model asks another is no prompt of a person.
+        let result = self.engine.without_history().run(&mut child, run, runtime, (own, letters), &mut watcher);
         let is_good = matches!(&result, Ok(TurnResult { end: End::Finished(_), .. }));
         let mut brought = None;
         if let Some(mut copy) = copy.take() {

@@ -3,27 +3,27 @@
 //!
 //! The invariant: nothing here stops a turn. Where no snapshot can be taken, the turn goes on without, and that is said once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ramus_agent::Event;
-use ramus_model::{Body, Kind};
+use ramus_model::Body;
 use ramus_snapshot::{FileDiff, SnapshotId, Snapshots};
 use ramus_tools::Effect;
 use serde_json::{Value, json};
 
 use super::Running;
+use super::watch::Watched;
 use crate::error::EngineError;
 use crate::project::{self, GitStanding};
 use crate::verb::info::GitState;
 use crate::verb::snapshot::key;
-use crate::workspace::{Account, FILES, Ledger, Newest, Note, Step, Summary, short};
+use crate::workspace::{Account, FILES, Ledger, Newest, Pulse, Step, Summary, paths_to_json, short};
 
 /// How much of the prompt is in a label, in characters.
 const LABEL: usize = 60;
 
-/// How many paths the entry of a turn names.
+/// How many files the entry of a turn tells of.
 const NAMED: usize = 200;
 
 /// What a turn knows about the files it changes.
@@ -40,35 +40,12 @@ pub(super) struct Changes {
     without: Option<String>,
     /// What snapshots of this turn are called.
     label: Option<String>,
-}
-
-/// A call whose changes are watched.
-pub(super) struct Watched {
-    ledger: Arc<Ledger>,
-    turn: String,
-    call: String,
-    label: String,
-}
-
-impl Watched {
-    /// Keeps what is there before the call runs.
-    pub(super) async fn begin(self) -> Self {
-        self.on_its_own_thread(|one| one.ledger.begin(&one.turn, &one.call, &one.label)).await
-    }
-
-    /// Keeps what is there after it ran.
-    pub(super) async fn end(self) {
-        self.on_its_own_thread(|one| one.ledger.end(&one.turn, &one.call, &one.label)).await;
-    }
-
-    /// Looking through a directory takes its time.
-    async fn on_its_own_thread(self, work: impl FnOnce(&Self) + Send + 'static) -> Self {
-        let Self { ledger, turn, call, label } = &self;
-        let again = Self { ledger: Arc::clone(ledger), turn: turn.clone(), call: call.clone(), label: label.clone() };
-        // A runtime that shuts down runs no more calls either.
-        let _ = tokio::task::spawn_blocking(move || work(&self)).await;
-        again
-    }
+    /// Calls that are watched and not started.
+    waiting: HashMap<String, Watched>,
+    /// Calls whose changes are not noted yet.
+    open: HashSet<String>,
+    /// What says that there are such.
+    pulse: Option<Pulse>,
 }
 
 /// What the end of a turn says about files.
@@ -88,14 +65,37 @@ pub struct TurnFiles {
 type Members = Vec<(&'static str, Value)>;
 
 impl Running<'_> {
+    /// Begins to watch a call that is about to start, and returns the files before it; none when it changes nothing or is
+    /// not watched. Whoever finds the call killed goes on from there.
+    pub(super) fn expect_changes(&mut self, call: &str) -> Option<SnapshotId> {
+        let effect = self.calls.effect_of(call)?;
+        let watched = self.watch(effect, call)?;
+        let before = watched.expect();
+        self.changes.waiting.insert(call.to_owned(), watched);
+        self.changes.open.insert(call.to_owned());
+        before
+    }
+
+    /// A call that was stopped before it ran is watched no more.
+    pub(super) fn expect_no_more(&mut self, call: &str) {
+        self.changes.waiting.remove(call);
+    }
+
+    /// Returns how the changes of a call are watched that starts now.
+    pub(super) fn watched(&mut self, effect: Effect, call: &str) -> Option<Watched> {
+        self.changes.waiting.remove(call).or_else(|| self.watch(effect, call))
+    }
+
     /// Returns how the changes of a call are watched; none when it changes nothing or they are not.
-    pub(super) fn watch(&mut self, effect: Effect, call: &str) -> Option<Watched> {
+    fn watch(&mut self, effect: Effect, call: &str) -> Option<Watched> {
         // Who only has others do the work looks at what they did when they are done.
         if effect == Effect::Looks || !self.open_ledger() || effect == Effect::Delegates {
             return None;
         }
         let ledger = Arc::clone(self.changes.ledger.as_ref()?);
-        Some(Watched { ledger, turn: self.name.clone(), call: call.to_owned(), label: self.label() })
+        let pulse = self.changes.pulse.clone()?;
+        let label = self.label();
+        Some(Watched::new(ledger, pulse, (&self.name, call), label))
     }
 
     /// Finds the ledger of the session's directory; says whether there is one.
@@ -118,6 +118,7 @@ impl Running<'_> {
         }
         let latest = self.session.account().ok().and_then(|account| account.latest);
         let ledger = self.engine.ledgers.of(&vault, &root, &self.engine.apart, latest);
+        self.changes.pulse = Some(Pulse::of(&vault, self.session.id()));
         self.changes.noted = ledger.len();
         self.changes.ledger = Some(ledger);
         true
@@ -136,22 +137,27 @@ impl Running<'_> {
         changes.noted += steps.len();
         changes.first.get_or_insert(first.before);
         changes.last = Some(last.after);
-        let mut summary = Summary::default();
-        let mut paths = BTreeSet::new();
-        for step in &steps {
-            summary.additions += step.summary.additions;
-            summary.deletions += step.summary.deletions;
-            paths.extend(step.paths.iter().cloned());
-        }
-        summary.files = if let [one] = steps.as_slice() { one.summary.files } else { paths.len() as u64 };
-        changes.paths.extend(paths);
-        let pairs: Vec<Value> =
-            steps.iter().map(|step| json!([step.before.to_string(), step.after.to_string()])).collect();
         let said = self.last.clone();
-        self.append(Body::ramus(FILES, json!({"call": call, "steps": pairs, "summary": summary})))?;
+        // What one step left to somebody else, another may have changed.
+        let size = if steps.iter().all(|step| step.theirs.is_empty()) { steps.len() } else { 1 };
+        for together in steps.chunks(size) {
+            let data = describe(call, together);
+            self.changes.paths.extend(together.iter().flat_map(|step| step.paths.iter().cloned()));
+            self.append(Body::ramus(FILES, data))?;
+        }
         // The result is what the turn said last, not the note beside it.
         self.last = said;
         Ok(())
+    }
+
+    /// What a call changed is noted. Without any that is not, nothing is left to be found by whoever comes after a kill.
+    pub(super) fn close_changes(&mut self, call: &str) {
+        if self.changes.open.remove(call)
+            && self.changes.open.is_empty()
+            && let Some(pulse) = &self.changes.pulse
+        {
+            pulse.stop();
+        }
     }
 
     /// Sums up what the turn changed, and returns what its end says about it: for whoever runs it, and as members of the
@@ -177,14 +183,14 @@ impl Running<'_> {
             let kept = json!({"commit": id.to_string(), "label": self.label(), "files": files, "uncovered": uncovered});
             members.extend([("snapshot", kept), ("changed", json!(named))]);
         }
+        if !diffs.is_empty() {
+            members.push(("diff", diffs.iter().take(NAMED).map(to_json).collect()));
+        }
         let without = self.changes.without.clone();
         // A turn that had nothing to keep says what the last one said that had.
         let has_tried = without.is_some() || self.changes.ledger.is_some();
         let noted = if has_tried { without.clone() } else { before.without };
         members.extend(noted.map(|reason| ("without_snapshots", Value::from(reason))));
-        if !diffs.is_empty() {
-            self.tell(Event::SessionDiff(diffs.iter().map(to_json).collect()));
-        }
         Ok((TurnFiles { snapshot: taken.map(|taken| short(taken.id)), summary, git, without }, members))
     }
 
@@ -206,13 +212,9 @@ impl Running<'_> {
         all.deletions += turn.deletions;
         let mut new: BTreeSet<&str> = named.iter().map(String::as_str).collect();
         let unnamed = turn.files.saturating_sub(named.len() as u64);
-        let log = self.session.log();
-        for seq in log.ancestors(log.leaf()) {
-            if log.record(seq).is_some_and(|record| record.kind == Kind::Custom)
-                && let Some(note) = Note::read(&self.session.line(seq)?)
-            {
-                new.retain(|path| !note.changed.iter().any(|known| known == path));
-            }
+        for note in self.session.path_notes(self.session.log().leaf()) {
+            let (_, note) = note?;
+            new.retain(|path| !note.changed.iter().any(|known| known == path));
         }
         all.files += new.len() as u64 + unnamed;
         Ok(all)
@@ -240,6 +242,25 @@ impl Running<'_> {
         let label = format!("After: {}", words.chars().take(LABEL).collect::<String>());
         self.changes.label.insert(label).clone()
     }
+}
+
+/// What an entry says that calls changed.
+fn describe(call: Option<&str>, steps: &[Step]) -> Value {
+    let mut summary = Summary::default();
+    let mut paths = BTreeSet::new();
+    for step in steps {
+        summary.additions += step.summary.additions;
+        summary.deletions += step.summary.deletions;
+        paths.extend(&step.paths);
+    }
+    summary.files = if let [one] = steps { one.summary.files } else { paths.len() as u64 };
+    let pairs: Vec<Value> = steps.iter().map(|step| json!([step.before.to_string(), step.after.to_string()])).collect();
+    let mut data = json!({"call": call, "steps": pairs, "summary": summary});
+    let theirs = paths_to_json(steps.iter().flat_map(|step| step.theirs.iter().map(PathBuf::as_path)));
+    if let Some(object) = data.as_object_mut().filter(|_| theirs.as_array().is_some_and(|theirs| !theirs.is_empty())) {
+        object.insert("theirs".into(), theirs);
+    }
+    data
 }
 
 /// A file that differs, as programs are told.

@@ -60,10 +60,17 @@ impl Timing {
         (self.heard, self.told) = (Some(Instant::now()), Duration::ZERO);
     }
 
-    /// Returns how long a call took, in milliseconds.
-    pub(super) fn take(&mut self, call: &str) -> Option<u64> {
-        let took = self.took.remove(call)?;
+    /// Says how long a call took, in milliseconds.
+    pub(super) fn took(&self, call: &str) -> Option<u64> {
+        let took = self.took.get(call)?;
         Some(u64::try_from(took.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// Says so for the last time.
+    pub(super) fn take(&mut self, call: &str) -> Option<u64> {
+        let took = self.took(call);
+        self.took.remove(call);
+        took
     }
 
     /// Returns the calls that run.

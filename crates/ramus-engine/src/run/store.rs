@@ -14,6 +14,9 @@ use crate::verb::say::Say;
 use crate::verb::todo::TODO;
 use crate::workspace::TURN;
 
+/// How many milliseconds a call took, beside the message with its result.
+pub(crate) const DURATION: &str = "ramusDuration";
+
 /// That a call starts. Without a result behind it, it may or may not have taken effect.
 pub(super) const STARTED: &str = "ramus.started";
 
@@ -31,13 +34,21 @@ impl Running<'_> {
             }
             Store::Answer(answer, ending) => self.store_answer(&answer, &ending),
             Store::Started(call) => {
-                let data = json!({"call": call.id, "name": call.name, "sha256": fingerprint(&call)});
+                let mut data = json!({"call": call.id, "name": call.name, "sha256": fingerprint(&call)});
+                let before = self.expect_changes(&call.id);
+                if let (Some(object), Some(before)) = (data.as_object_mut(), before) {
+                    object.insert("before".into(), before.to_string().into());
+                }
                 self.append(Body::new("custom", [("customType", Value::from(STARTED)), ("data", data)]))
             }
             Store::Result(call, outcome) => {
+                self.expect_no_more(&call.id);
                 let message = result_message(&call.id, &call.name, &outcome, self.engine.now());
-                let seq = self.append(Body::new("message", [("message", message)]))?;
+                let took = self.timing.took(&call.id).map(|took| (DURATION, Value::from(took)));
+                let members = std::iter::once(("message", message)).chain(took);
+                let seq = self.append(Body::new("message", members))?;
                 self.note_changes(Some(&call.id))?;
+                self.close_changes(&call.id);
                 self.store_artifacts(&call, &outcome)?;
                 if let Some(tasks) = todos_of(&call, &outcome) {
                     self.tell(Event::TodoUpdated(tasks));

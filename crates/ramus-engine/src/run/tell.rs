@@ -66,14 +66,15 @@ pub(super) fn asker(asker: Arc<dyn Asker>, inbox: Inbox) -> Arc<dyn Asker> {
 impl Asker for Telling {
     fn ask(&self, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
         let (id, name) = (call.id.clone(), call.name.clone());
-        self.inbox.post(Message::Tell(Event::PermissionAsked {
+        // Whoever hears of the question may answer at once: it must be known by then that it is asked.
+        let (asked, inbox) = (self.asker.ask(call, question, because), self.inbox.clone());
+        inbox.post(Message::Tell(Event::PermissionAsked {
             call: id.clone(),
             name: name.clone(),
             permission: question.permission.clone(),
             exact: question.exact.clone(),
             because: because.to_string(),
         }));
-        let (asked, inbox) = (self.asker.ask(call, question, because), self.inbox.clone());
         async move {
             let answer = asked.await;
             let is_allowed = !matches!(answer, Answer::No(_) | Answer::Unasked(_));
@@ -81,5 +82,36 @@ impl Asker for Telling {
             answer
         }
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use ramus_model::permission::Because;
+
+    use super::super::inbox::inbox;
+    use super::*;
+
+    /// Leaves a mark when it is asked.
+    struct Marks(Inbox);
+
+    impl Asker for Marks {
+        fn ask(&self, _: &Called, _: &Question, _: &Because) -> BoxFuture<'static, Answer> {
+            self.0.post(Message::Ran(7, Duration::ZERO));
+            std::future::ready(Answer::Yes).boxed()
+        }
+    }
+
+    /// A client that answers the moment it hears of a question was told that nothing is asked, and the turn waited for ever.
+    #[test]
+    fn a_question_can_be_answered_when_it_is_heard_of() {
+        let (inbox, letters) = inbox();
+        let telling = asker(Arc::new(Marks(inbox.clone())), inbox);
+        let call = Called { id: "c".into(), name: "bash".into(), arguments: None, spelled: String::new() };
+        drop(telling.ask(&call, &Question::default(), &Because::NoSubject));
+        assert!(matches!(letters.next(None), Message::Ran(7, _)), "it is asked first");
+        assert!(matches!(letters.next(None), Message::Tell(Event::PermissionAsked { .. })), "then told");
     }
 }

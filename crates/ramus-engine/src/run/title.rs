@@ -28,9 +28,6 @@ conversation.";
 /// The most tokens of a title.
 const TOKENS: u64 = 30;
 
-/// The longest title, in characters.
-const LONGEST: usize = 60;
-
 /// How much of the conversation the model is shown, in characters of each message.
 const SHOWN: usize = 2_000;
 
@@ -113,19 +110,8 @@ fn request(session: &Session, model: &Resolved) -> Result<Option<Request>, Engin
 
 /// Makes one short line of what a model said; none when nothing of it is left.
 fn tidy(said: &str) -> Option<String> {
-    let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let marks = |c: char| matches!(c, '"' | '\'' | '`' | '“' | '”' | '«' | '»' | '*' | '#' | '.') || c.is_whitespace();
-    let line = line.strip_prefix("Title:").unwrap_or(line).trim_matches(marks);
-    let visible: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short = match words.char_indices().nth(LONGEST) {
-        Some(_) => {
-            let cut: String = words.chars().take(LONGEST - 1).collect();
-            format!("{}…", cut.trim_end())
-        }
-        None => words,
-    };
-    (!short.is_empty()).then_some(short)
+    let said = said.trim_start();
+    title::made_of(said.strip_prefix("Title:").unwrap_or(said))
 }
 
 #[cfg(test)]
@@ -133,12 +119,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_are_one_short_line_without_marks() {
-        assert_eq!(tidy("\n  \"Sort a list.\"\nmore").as_deref(), Some("Sort a list"));
-        assert_eq!(tidy("**Title**"), Some("Title".into()));
-        assert_eq!(tidy("Title: a \u{7} b\tc"), Some("a b c".into()));
-        assert_eq!(tidy("\"\" \n"), None);
-        let long = tidy(&"word ".repeat(40)).unwrap_or_default();
-        assert!(long.chars().count() <= LONGEST && long.ends_with('…'), "{long}");
+    fn a_model_may_say_that_it_says_a_title() {
+        assert_eq!(tidy("\nTitle: \"Sort a list.\"\nmore").as_deref(), Some("Sort a list"));
+        assert_eq!(tidy(" \n"), None);
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use ramus_model::{Depth, Log};
 use ramus_store::{Location, LogStore};
 
-use super::{Ancestry, Read, Session, among};
+use super::Session;
+use super::ancestry::{Ancestry, Read, among};
 use crate::error::EngineError;
 use crate::sidecar::Sidecar;
 

@@ -4,6 +4,7 @@
 //! told by the store, reads on and decides again, so an entry that names no parent always hangs from the leaf as it is at
 //! the moment of writing.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -13,6 +14,7 @@ use ramus_model::{Body, Draft, EntryId, Kind, Log, Parent, Record, Role, Seq};
 use ramus_store::{Flush, Residence, StoreError};
 use serde_json::json;
 
+use crate::blobs::{names_one_of, strange_blob};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::{Session, find};
@@ -75,20 +77,25 @@ impl Engine {
         self.make_writable(session)?;
         self.keep_what_was_left(session);
         self.end_what_was_interrupted(session);
+        let strange = self.strange_blobs(session, requests.iter().flat_map(|(drafts, _)| *drafts))?;
         let mut blobs = Vec::new();
         let mut smaller = Vec::with_capacity(requests.len());
         for (drafts, cursor) in requests {
             let external = self.externalise(session, drafts);
             blobs.extend(external.blobs);
-            smaller.push((external.drafts, *cursor));
+            let is_strange = !strange.is_empty() && names_one_of(drafts, &strange);
+            smaller.push((external.drafts, *cursor, is_strange));
         }
         // Blobs come before the lines that refer to them, and no collection comes in between.
         let _hold = self.keep_blobs(&blobs)?;
         for _ in 0..ATTEMPTS {
             let mut batch = Batch::after(session);
             let now = self.timestamp();
-            let planned: Vec<_> =
-                smaller.iter().map(|(drafts, cursor)| self.plan(session, &mut batch, drafts, cursor, &now)).collect();
+            let plan = |(drafts, cursor, is_strange): &(Cow<'_, [Draft]>, &Cursor, bool)| match is_strange {
+                true => Err(strange_blob()),
+                false => self.plan(session, &mut batch, drafts, cursor, &now),
+            };
+            let planned: Vec<_> = smaller.iter().map(plan).collect();
             if batch.written.is_empty() {
                 return Ok(planned.into_iter().map(|planned| planned.map(|_| Appended::default())).collect());
             }
@@ -129,6 +136,7 @@ impl Engine {
         session.log.feed(bytes);
         session.log.finish();
         session.wrote = true;
+        session.expected = None;
         session.unconfirmed |= self.durability.flush() == Flush::Later;
         session.save_sidecar_when_worthwhile();
         self.bus.wrote(session.id(), session.log().len());
@@ -191,13 +199,13 @@ impl Engine {
         let log = session.log();
         let leaf = batch.leaf.clone();
         let start = batch.written.len();
+        session.check_expected(log.len() + start)?;
         let first = match cursor {
             Cursor::Leaf => leaf.clone(),
             Cursor::Expecting(expected) => {
                 let found = (log.len() + start) as u64;
                 if found != *expected {
-                    let reason = format!("the log has {found} entries, and {expected} were expected");
-                    return Err(EngineError::Conflict(reason));
+                    return Err(EngineError::Moved { found, expected: *expected });
                 }
                 leaf.clone()
             }
@@ -234,20 +242,23 @@ impl Engine {
         if is_sibling {
             let id = new_entry_id(|id| batch.has(log, id));
             let data = json!({"target": leaf.as_ref().map(EntryId::as_str)});
-            let pointer = Body::ramus("leaf", data).marked(&self.mark_behind(drafts, batch.written.get(start)));
+            let pointer =
+                Body::ramus("leaf", data).marked(&self.mark_behind(session, drafts, batch.written.get(start)));
             batch.push(log, &pointer, id, leaf, now);
         }
         Ok(Planned { entries, is_sibling })
     }
 
     /// The mark of a pointer behind a batch: it belongs to the operation of the batch.
-    fn mark_behind(&self, drafts: &[Draft], first: Option<&New>) -> Mark {
+    fn mark_behind(&self, session: &Session, drafts: &[Draft], first: Option<&New>) -> Mark {
         let line = |draft: &Draft| draft.body.to_line(&EntryId::from(""), None, "");
         let marked = drafts.first().map(line).and_then(|line| Raw::parse(&line).and_then(Mark::read));
         let id = first.map(|first| first.id.to_string());
         match marked {
             Some(mark) => Mark { of: mark.id.or(mark.of), id: None, ..mark },
-            None => Mark { name: "append".into(), client: self.client.clone(), from: id, ..Mark::default() },
+            None => {
+                Mark { name: "append".into(), client: self.client_of(session).to_owned(), from: id, ..Mark::default() }
+            }
         }
     }
 

@@ -1,14 +1,15 @@
 //! `audit`: who did what to a session, on all its branches, and to everything that comes from it: forks, children, and
 //! theirs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ramus_model::{Depth, SessionId, time};
 use ramus_store::StoreError;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::session::{Session, header_of, load};
+use crate::session::{Session, load};
+use crate::verb::list::Filter;
 use crate::verb::operations::Performed;
 
 /// What was done to some sessions.
@@ -49,25 +50,23 @@ impl Engine {
 
     /// The sessions that were forked from a session or spawned by it, and theirs.
     fn offspring(&self, id: &SessionId) -> Result<Vec<SessionId>, EngineError> {
-        let mut parents = Vec::new();
-        for location in self.store.list()? {
-            let header = match header_of(self.store.as_ref(), &location) {
-                Ok(Some(header)) => header,
-                Ok(None) | Err(EngineError::Store(StoreError::NotFound { .. })) => continue,
-                Err(error) => return Err(error),
-            };
-            let ramus = header.ramus;
-            let forked = ramus.forked_from.map(|fork| fork.origin.session);
-            let from = forked.or(ramus.copied_from.map(|origin| origin.session)).into_iter().chain(ramus.parent);
-            parents.extend(from.map(|parent| (parent, location.id.clone())));
+        // A link that was found after an import is in no header; lists know it.
+        let everyone = Filter { drafts: true, archived: true, ..Filter::default() };
+        let mut offspring: HashMap<SessionId, Vec<SessionId>> = HashMap::new();
+        for session in self.list(&everyone)?.sessions {
+            let forked = session.lineage.forked_from.map(|origin| origin.session);
+            for from in forked.into_iter().chain(session.lineage.parent) {
+                offspring.entry(from).or_default().push(session.id.clone());
+            }
         }
+        // Hostile headers may name each other in a circle.
         let (mut found, mut seen, mut next) = (Vec::new(), HashSet::from([id.clone()]), 0);
         let mut of = id.clone();
         loop {
-            let theirs = parents.iter().filter(|(parent, _)| *parent == of).map(|(_, child)| child);
-            found.extend(theirs.filter(|child| seen.insert((*child).clone())).cloned().collect::<Vec<_>>());
+            let theirs = offspring.remove(&of).unwrap_or_default();
+            found.extend(theirs.into_iter().filter(|child| seen.insert(child.clone())));
             match found.get(next) {
-                Some(child) => of = child.clone(),
+                Some(child) => of = SessionId::clone(child),
                 None => return Ok(found),
             }
             next += 1;

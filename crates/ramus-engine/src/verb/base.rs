@@ -107,6 +107,11 @@ fn needed_records(session: &Session) -> Result<HashSet<Seq>, EngineError> {
     for seq in log.seqs().filter(|seq| log.belongs(*seq)) {
         needed.extend(log.ancestors(Some(seq)).take_while(|seq| !needed.contains(seq)).collect::<Vec<_>>());
     }
+    // What the turns of the shared path changed in files hangs behind its answers.
+    let shared: Vec<Seq> = log.seqs().filter(|seq| log.belongs(*seq) && !log.is_own(*seq)).collect();
+    for seq in shared {
+        needed.extend(session.kept_behind(seq)?);
+    }
     let is_needed = |needed: &HashSet<Seq>, id: &str| log.seq_of(id).is_some_and(|seq| needed.contains(&seq));
     let mut concerned = Vec::new();
     for segment in log.facts().segments() {

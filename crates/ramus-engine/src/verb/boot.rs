@@ -7,7 +7,7 @@ use ramus_model::json::Raw;
 use ramus_model::{Body, Draft, EntryId, Kind, Record, Seq};
 use serde_json::{Value, json};
 
-use crate::engine::Engine;
+use crate::engine::{DEFAULT_OWNER, Engine};
 use crate::error::EngineError;
 use crate::operation::Doing;
 use crate::session::Session;
@@ -102,6 +102,6 @@ impl Session {
     /// Returns who owns the session.
     pub fn owner(&self) -> &str {
         let owner = self.log().header().and_then(|header| header.ramus.owner.as_deref());
-        owner.unwrap_or("default")
+        owner.unwrap_or(DEFAULT_OWNER)
     }
 }

@@ -12,7 +12,7 @@ impl Engine {
     pub fn branch(&self, session: &mut Session, target: Seq) -> Result<EntryId, EngineError> {
         let id = branch_target(session, target)?;
         if session.leaf().as_ref() != Some(&id) {
-            let data = json!({"op": "branch", "client": self.client, "target": id.as_str()});
+            let data = json!({"op": "branch", "client": self.client_of(session), "target": id.as_str()});
             self.point(session, data, Parent::Entry(id.clone()))?;
         }
         Ok(id)
@@ -42,7 +42,11 @@ impl Engine {
         if session.log().leaf().is_none() {
             return Ok(());
         }
-        self.point(session, json!({"op": "reset_leaf", "client": self.client, "target": null}), Parent::Root)
+        self.point(
+            session,
+            json!({"op": "reset_leaf", "client": self.client_of(session), "target": null}),
+            Parent::Root,
+        )
     }
 
     fn point(&self, session: &mut Session, data: Value, target: Parent) -> Result<(), EngineError> {

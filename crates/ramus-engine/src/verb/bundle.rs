@@ -1,13 +1,15 @@
 //! `export --to json`: sessions as a bundle that loses nothing.
 //!
 //! Logs go as they are, byte for byte; a fork goes as a file that stands on its own, as everywhere where it leaves the home.
-//! Blobs that lines refer to come along, and so does what the snapshots hold that lines name, if that is wanted. Memory does
+//! Blobs that lines refer to come along, and so does what the snapshots hold that ramus noted, if that is wanted. Memory does
 //! not grow with the length of a log.
+
+mod mentions;
+mod origins;
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
-use ramus_model::blob::References;
 use ramus_model::{BlobHash, SessionId};
 use ramus_publish::bundle::{BundleError, Object, SessionHead, Writer};
 use ramus_snapshot::{SnapshotId, Vault};
@@ -18,12 +20,26 @@ use crate::error::EngineError;
 use crate::session::Session;
 use crate::verb::list::{Filter, WhichDirectory};
 use crate::workspace::{Kept, Named};
+use mentions::Mentions;
 
 /// What goes along with sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BundleOptions {
     /// Whether the files come along that their snapshots hold.
     pub snapshots: bool,
+    /// How forks go.
+    pub forks: Forks,
+}
+
+/// How forks go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Forks {
+    /// As files that stand on their own.
+    #[default]
+    Alone,
+    /// As they are, behind what they stand on, as far as it is theirs: whoever takes them in sees what is seen here. Only for
+    /// bundles of one session, and only where a home is made of it that holds nothing else.
+    WithOrigins,
 }
 
 /// What a bundle holds.
@@ -39,20 +55,6 @@ pub struct Bundled {
     pub snapshots: usize,
 }
 
-/// What a log refers to.
-#[derive(Default)]
-struct Mentions {
-    blobs: References,
-    snapshots: Named,
-}
-
-impl Mentions {
-    fn feed(&mut self, chunk: &[u8]) {
-        self.blobs.feed(chunk);
-        self.snapshots.feed(chunk);
-    }
-}
-
 impl Engine {
     /// Writes sessions to a bundle.
     pub fn export_bundle(
@@ -66,8 +68,25 @@ impl Engine {
         let mut known = HashSet::new();
         let mut files = self.files(options)?;
         for session in sessions {
+            let mut mentions = Mentions::default();
+            let origins = match options.forks {
+                Forks::WithOrigins => self.origins_of(session)?,
+                Forks::Alone => None,
+            };
+            for origin in origins.iter().flatten().rev() {
+                writer.session(&origin.head)?;
+                self.write_origin(origin, &mut writer, &mut mentions)?;
+            }
             writer.session(&head(session))?;
-            let Mentions { blobs: references, snapshots } = self.write_log(session, &mut writer)?;
+            if is_reference(session) && origins.is_none() {
+                let bytes = self.standalone(session)?;
+                mentions.feed(&bytes);
+                writer.log(&bytes)?;
+            } else {
+                self.write_log(session, &mut writer, &mut mentions)?;
+            }
+            mentions.end();
+            let Mentions { blobs: references, snapshots, .. } = mentions;
             bundled.sessions.push(session.id().clone());
             bundled.snapshots += files.write(session.cwd(), &snapshots, &mut writer)?;
             let blobs = self.store.blobs().filter(|_| session.has_blobs());
@@ -118,26 +137,21 @@ impl Engine {
         Ok(Files { vaults, written: HashMap::new() })
     }
 
-    /// Writes the log of a session and returns what it refers to.
-    fn write_log<W: Write>(&self, session: &Session, writer: &mut Writer<W>) -> Result<Mentions, EngineError> {
-        let mut references = Mentions::default();
-        if is_reference(session) {
-            let bytes = self.standalone(session)?;
-            references.feed(&bytes);
-            references.blobs.end();
-            writer.log(&bytes)?;
-            return Ok(references);
-        }
+    /// Writes the log of a session as it is stored.
+    fn write_log<W: Write>(
+        &self,
+        session: &Session,
+        writer: &mut Writer<W>,
+        mentions: &mut Mentions,
+    ) -> Result<(), EngineError> {
         let mut written: Result<(), BundleError> = Ok(());
         self.store.read(session.location(), 0, &mut |chunk| {
             if written.is_ok() {
-                references.feed(chunk);
+                mentions.feed(chunk);
                 written = writer.log(chunk);
             }
         })?;
-        references.blobs.end();
-        written?;
-        Ok(references)
+        Ok(written?)
     }
 }
 
@@ -183,5 +197,6 @@ fn head(session: &Session) -> SessionHead {
         created: header.map(|header| header.timestamp.clone()).unwrap_or_default(),
         title: session.title(),
         draft: session.residence() == Residence::Draft,
+        base: false,
     }
 }

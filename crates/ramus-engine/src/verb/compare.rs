@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use ramus_model::message::Usage;
+use ramus_model::message::{Part, Usage};
+use ramus_model::usage::{ModelName, UsageTotals};
 use ramus_model::{EntryId, Kind, Record, Seq, SessionId};
 use ramus_snapshot::{FileDiff, SnapshotId};
 
@@ -12,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
 use crate::verb::messages::View;
-use crate::workspace::{Note, short};
+use crate::workspace::short;
 
 /// How many messages of each side are brought side by side; longer sides are told one after the other.
 const ALIGNED: usize = 1_000;
@@ -28,8 +29,14 @@ pub struct Side {
     pub messages: usize,
     /// What its answers used there.
     pub usage: Usage,
-    /// What they cost, as far as they say.
-    pub cost_micros: Option<u64>,
+    /// What they cost, as far as they say, and what the others used, by model.
+    pub totals: UsageTotals,
+    /// The title of the session.
+    pub title: String,
+    /// The last label behind where the sides part.
+    pub label: Option<String>,
+    /// The last prompt behind where they part.
+    pub prompt: Option<String>,
     /// The newest snapshot of the files on its path.
     pub snapshot: Option<String>,
 }
@@ -101,11 +108,10 @@ impl Engine {
         if self.snapshots.is_none() || !Path::new(session.cwd()).is_dir() {
             return Ok(None);
         }
-        let store = self.snapshot_store(session)?;
-        if !store.has(before) || !store.has(after) {
-            return Ok(None);
+        match self.glance_at_snapshots(session)? {
+            Some(glance) if glance.has(before) && glance.has(after) => Ok(Some(glance.diff(before, after, &[])?)),
+            _ => Ok(None),
         }
-        Ok(Some(store.diff(before, after, &[])?))
     }
 }
 
@@ -121,11 +127,8 @@ fn says(record: &Record) -> bool {
 
 /// The newest snapshot on the path to an entry.
 fn newest(session: &Session, leaf: Option<Seq>) -> Result<Option<SnapshotId>, EngineError> {
-    let log = session.log();
-    let behind = leaf.map(|leaf| session.notes_behind(leaf)).transpose()?.unwrap_or_default();
-    let last = behind.last().map(|(seq, _)| *seq).or(leaf);
-    for seq in log.ancestors(last).filter(|seq| log.record(*seq).is_some_and(|record| record.kind == Kind::Custom)) {
-        let Some(note) = Note::read(&session.line(seq)?) else { continue };
+    for note in session.path_notes(leaf) {
+        let (_, note) = note?;
         let found = note.commit.or(note.steps.last().map(|(_, after)| *after)).or(note.latest);
         if found.is_some() {
             return Ok(found);
@@ -136,50 +139,116 @@ fn newest(session: &Session, leaf: Option<Seq>) -> Result<Option<SnapshotId>, En
 
 fn side(session: &Session, leaf: Option<Seq>, views: &[View], snapshot: Option<SnapshotId>) -> Side {
     let mut usage = Usage::default();
-    let mut cost = None;
-    for used in views.iter().filter_map(|view| view.message.answer.as_ref()?.usage) {
+    let mut totals = UsageTotals::default();
+    for (answer, used) in
+        views.iter().filter_map(|view| view.message.answer.as_ref()).filter_map(|one| Some((one, one.usage?)))
+    {
+        totals.add(&ModelName::of(answer), &used);
         usage.input += used.input;
         usage.output += used.output;
         usage.cache_read += used.cache_read;
         usage.cache_write += used.cache_write;
-        cost = used.cost_micros.map(|micros| cost.unwrap_or(0) + micros).or(cost);
     }
     Side {
         session: session.id().clone(),
         leaf: leaf.map(|leaf| session.entry_id(leaf)),
         messages: views.len(),
         usage,
-        cost_micros: cost,
+        totals,
+        title: session.title(),
+        label: views.iter().rev().find_map(|view| view.label.clone()),
+        prompt: views.iter().rev().find(|view| view.message.role_name == "user").map(|view| view.message.text()),
         snapshot: snapshot.map(short),
     }
 }
 
-/// Brings what both sides say side by side: as many equal messages as possible, in order.
+/// Brings what both sides say side by side: as many equal messages as possible, in order, and what stands between them
+/// beside what stands there on the other side.
 fn align(left: Vec<View>, right: Vec<View>) -> Vec<Pair> {
-    let key = |view: &View| (view.message.role_name.clone(), view.message.text());
-    let (ours, theirs): (Vec<_>, Vec<_>) = (left.iter().map(key).collect(), right.iter().map(key).collect());
+    let (ours, theirs): (Vec<_>, Vec<_>) = (left.iter().map(Key::of).collect(), right.iter().map(Key::of).collect());
     let is_short = left.len() <= ALIGNED && right.len() <= ALIGNED;
-    let mut equal = if is_short { common(&ours, &theirs) } else { HashMap::new() };
-    let mut pairs = Vec::new();
-    let mut rest = right.into_iter().enumerate().peekable();
-    for (at, view) in left.into_iter().enumerate() {
-        match equal.remove(&at) {
-            Some(to) => {
-                while let Some((_, other)) = rest.next_if(|(at, _)| *at < to) {
-                    pairs.push(Pair { left: None, right: Some(other), is_same: false });
-                }
-                let right = rest.next().map(|(_, other)| other);
-                pairs.push(Pair { left: Some(view), right, is_same: true });
-            }
-            None => pairs.push(Pair { left: Some(view), right: None, is_same: false }),
+    let mut anchors = if is_short { common(&ours, &theirs) } else { Vec::new() };
+    anchors.push((left.len(), right.len()));
+    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+    let (mut pairs, mut row, mut column) = (Vec::new(), 0, 0);
+    for (to_row, to_column) in anchors {
+        let gap = (left.by_ref().take(to_row - row).collect(), right.by_ref().take(to_column - column).collect());
+        beside(gap, &mut pairs);
+        let (one, other) = (left.next(), right.next());
+        if one.is_some() || other.is_some() {
+            pairs.push(Pair { left: one, right: other, is_same: true });
         }
+        (row, column) = (to_row + 1, to_column + 1);
     }
-    pairs.extend(rest.map(|(_, other)| Pair { left: None, right: Some(other), is_same: false }));
     pairs
 }
 
-/// The longest common subsequence, as positions on the left with those on the right.
-fn common<T: PartialEq>(left: &[T], right: &[T]) -> HashMap<usize, usize> {
+/// Sets messages beside those in whose place they stand: the next one of the same speaker.
+fn beside((left, right): (Vec<View>, Vec<View>), pairs: &mut Vec<Pair>) {
+    let speakers =
+        |views: &[View]| -> Vec<String> { views.iter().map(|view| view.message.role_name.clone()).collect() };
+    let (ours, theirs) = (speakers(&left), speakers(&right));
+    let is_short = left.len() <= ALIGNED && right.len() <= ALIGNED;
+    let matches = if is_short { common(&ours, &theirs) } else { in_step(&ours, &theirs) };
+    let mut matches: HashMap<usize, usize> = matches.into_iter().collect();
+    let mut rest = right.into_iter().enumerate().peekable();
+    for (row, view) in left.into_iter().enumerate() {
+        let column = matches.remove(&row);
+        while let Some((_, other)) = column.and_then(|column| rest.next_if(|(at, _)| *at < column)) {
+            pairs.push(Pair { left: None, right: Some(other), is_same: false });
+        }
+        let right = column.and_then(|_| rest.next()).map(|(_, other)| other);
+        let is_same = right.as_ref().is_some_and(|right| Key::of(right) == Key::of(&view));
+        pairs.push(Pair { left: Some(view), right, is_same });
+    }
+    pairs.extend(rest.map(|(_, other)| Pair { left: None, right: Some(other), is_same: false }));
+}
+
+/// Goes along two lists that are too long to find the best, as positions on the left and on the right.
+fn in_step(left: &[String], right: &[String]) -> Vec<(usize, usize)> {
+    let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
+    while let (Some(one), Some(other)) = (left.get(row), right.get(column)) {
+        if one == other {
+            pairs.push((row, column));
+            (row, column) = (row + 1, column + 1);
+        } else if left.get(row + 1) == Some(other) {
+            row += 1;
+        } else if right.get(column + 1) == Some(one) {
+            column += 1;
+        } else {
+            (row, column) = (row + 1, column + 1);
+        }
+    }
+    pairs
+}
+
+/// What makes two messages the same: who says it, what is said, shown and called. Not what was thought, nor how calls are named.
+#[derive(PartialEq)]
+struct Key {
+    role: String,
+    parts: Vec<Part>,
+    is_error: bool,
+}
+
+impl Key {
+    fn of(view: &View) -> Self {
+        let part = |part: &Part| match part {
+            Part::Thinking(_) => None,
+            Part::ToolCall { name, arguments, .. } => {
+                Some(Part::ToolCall { id: String::new(), name: name.clone(), arguments: arguments.clone() })
+            }
+            other => Some(other.clone()),
+        };
+        Self {
+            role: view.message.role_name.clone(),
+            parts: view.message.parts.iter().filter_map(part).collect(),
+            is_error: view.message.result.as_ref().is_some_and(|result| result.is_error),
+        }
+    }
+}
+
+/// The longest common subsequence, as positions on the left with those on the right, in order.
+fn common<T: PartialEq>(left: &[T], right: &[T]) -> Vec<(usize, usize)> {
     let width = right.len() + 1;
     let mut longest = vec![0_u32; (left.len() + 1) * width];
     let at = |longest: &[u32], row: usize, column: usize| longest.get(row * width + column).copied().unwrap_or(0);
@@ -195,10 +264,10 @@ fn common<T: PartialEq>(left: &[T], right: &[T]) -> HashMap<usize, usize> {
             }
         }
     }
-    let (mut row, mut column, mut pairs) = (0, 0, HashMap::new());
+    let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
     while let (Some(one), Some(other)) = (left.get(row), right.get(column)) {
         if one == other {
-            pairs.insert(row, column);
+            pairs.push((row, column));
             (row, column) = (row + 1, column + 1);
         } else if at(&longest, row + 1, column) >= at(&longest, row, column + 1) {
             row += 1;

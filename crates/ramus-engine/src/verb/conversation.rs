@@ -11,6 +11,7 @@ mod payload;
 
 use std::collections::HashSet;
 
+use ramus_model::json::{Raw, Shape, Spelled};
 use ramus_model::{Body, Draft, EntryId, Parent, Record, Seq, Tree, time};
 use serde_json::{Map, Value, json};
 
@@ -39,11 +40,20 @@ pub struct Standing {
     pub git: Option<GitState>,
 }
 
+/// What a client sends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Payload {
+    /// What counts of it, as far as it can be understood.
+    pub members: Map<String, Value>,
+    /// As it is spelled, which is what is kept.
+    pub spelled: Spelled,
+}
+
 /// What a client saved last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conversation {
     /// What it sent, as it was.
-    pub payload: Map<String, Value>,
+    pub payload: Spelled,
     /// When it was first saved, as the client says.
     pub created: String,
     /// When it was saved last. Later each time.
@@ -72,10 +82,10 @@ impl Engine {
     pub fn save_conversation(
         &self,
         session: &mut Session,
-        payload: &Map<String, Value>,
+        payload: &Payload,
         standing: &Standing,
     ) -> Result<Saved, EngineError> {
-        let (lists, title) = read(payload)?;
+        let (lists, title) = read(&payload.members)?;
         for _ in 0..ATTEMPTS {
             let known = session.log().len();
             let mut plan = Plan::of(self, session, payload)?;
@@ -113,21 +123,39 @@ impl Session {
         let noted = self.log().facts().meta().get(&format!("{FREE}{CONVERSATION}"));
         let entry = noted.and_then(|noted| noted.get("entry")).and_then(Value::as_str);
         let Some(seq) = entry.and_then(|entry| self.log().seq_of(entry)) else { return Ok(None) };
-        let Some(mut data) = self.data_of(seq)? else { return Ok(None) };
-        let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
-        let ids = |value: Option<Value>| {
-            let list = value.as_ref().and_then(Value::as_array).cloned();
-            list.map(|list| list.iter().filter_map(Value::as_str).map(EntryId::from).collect::<Vec<_>>())
+        let line = self.line(seq)?;
+        let Some(data) = Raw::parse(&line).and_then(|raw| raw.field("data")).and_then(Raw::object) else {
+            return Ok(None);
         };
-        let Some(Value::Object(payload)) = data.remove("payload") else { return Ok(None) };
+        let text = |name: &str| data.text(name).map(|text| text.into_owned());
+        let ids = |name: &str| {
+            let list = data.field(name).filter(|list| list.shape() == Shape::Array)?;
+            Some(list.items().filter_map(Raw::text).map(|id| EntryId::from(&*id)).collect::<Vec<_>>())
+        };
+        let Some(payload) = data.field("payload").filter(|raw| raw.shape() == Shape::Object) else { return Ok(None) };
         Ok(Some(Conversation {
-            payload,
-            created: text(data.remove("created")).unwrap_or_default(),
-            updated: text(data.remove("updated")).unwrap_or_default(),
-            order: ids(data.remove("order")),
-            hidden: ids(data.remove("hidden")).unwrap_or_default().into_iter().collect(),
-            leaf: text(data.remove("leaf")).map(EntryId::new),
+            payload: Spelled::of(payload),
+            created: text("created").unwrap_or_default(),
+            updated: text("updated").unwrap_or_default(),
+            order: ids("order"),
+            hidden: ids("hidden").unwrap_or_default().into_iter().collect(),
+            leaf: text("leaf").map(EntryId::new),
         }))
+    }
+}
+
+/// The entry that holds a payload as it is spelled.
+fn holding(payload: &Spelled, data: &Value) -> Body {
+    let (payload, data) = (payload.bytes(), data.to_string());
+    let mut spelled = Raw::parse(data.as_bytes()).map(Spelled::of).unwrap_or_default();
+    if let Some(payload) = Raw::parse(&payload) {
+        spelled.put("payload", payload);
+    }
+    let body = Body::ramus("conversation", Value::Null);
+    let spelled = spelled.bytes();
+    match Raw::parse(&spelled) {
+        Some(data) => body.with_spelled("data", data),
+        None => body,
     }
 }
 
@@ -135,7 +163,7 @@ impl Session {
 struct Plan<'p> {
     engine: &'p Engine,
     session: &'p Session,
-    payload: &'p Map<String, Value>,
+    payload: &'p Payload,
     before: Option<Conversation>,
     drafts: Vec<Draft>,
     taken: HashSet<String>,
@@ -148,7 +176,7 @@ struct Plan<'p> {
 }
 
 impl<'p> Plan<'p> {
-    fn of(engine: &'p Engine, session: &'p Session, payload: &'p Map<String, Value>) -> Result<Self, EngineError> {
+    fn of(engine: &'p Engine, session: &'p Session, payload: &'p Payload) -> Result<Self, EngineError> {
         let before = session.conversation()?;
         let (drafts, taken, appended) = (Vec::new(), HashSet::new(), Vec::new());
         let leaf = session.said_on_path()?.last().map(|said| session.entry_id(said.seq));
@@ -241,14 +269,16 @@ impl<'p> Plan<'p> {
         let updated = self.updated();
         let created = match &self.before {
             Some(before) if !before.created.is_empty() => before.created.clone(),
-            _ => payload::moment(self.payload.get("createdAt")).map_or_else(|| self.session_created(), time::format),
+            _ => payload::moment(self.payload.members.get("createdAt"))
+                .map_or_else(|| self.session_created(), time::format),
         };
         let ids = |ids: &[EntryId]| ids.iter().map(EntryId::to_string).collect::<Vec<_>>();
         let data = json!({
-            "payload": self.payload, "created": created, "updated": updated, "order": self.order.as_deref().map(ids),
+            "payload": {}, "created": created, "updated": updated, "order": self.order.as_deref().map(ids),
             "hidden": ids(&self.hidden), "leaf": self.leaf.as_ref().map(EntryId::as_str),
         });
-        self.drafts.push(Draft { id: Some(entry.clone()), ..Draft::new(Body::ramus("conversation", data)) });
+        let body = holding(&self.payload.spelled, &data);
+        self.drafts.push(Draft { id: Some(entry.clone()), ..Draft::new(body) });
         let noted = json!({"entry": entry.as_str(), "updated": updated});
         let mut set = Map::from_iter([(format!("{FREE}{CONVERSATION}"), noted)]);
         if let Some(Workspace { root, mount, session }) = &standing.workspace {
@@ -272,7 +302,7 @@ impl<'p> Plan<'p> {
     /// When this was saved: as the client says, if that is later than before, and now otherwise.
     fn updated(&self) -> String {
         let before = self.before.as_ref().and_then(|before| time::parse(&before.updated));
-        let said = payload::moment(self.payload.get("updatedAt")).filter(|said| Some(*said) > before);
+        let said = payload::moment(self.payload.members.get("updatedAt")).filter(|said| Some(*said) > before);
         let now = || before.map_or(self.engine.now(), |before| self.engine.now().max(before + 1));
         time::format(said.unwrap_or_else(now))
     }

@@ -9,11 +9,11 @@ use ramus_model::{Body, CURRENT_VERSION, EntryId, Header, RamusHeader, SessionId
 use ramus_store::{Hold, NewLog, Residence};
 use serde_json::{Map, Value, json};
 
-use crate::engine::Engine;
+use crate::engine::{DEFAULT_OWNER, Engine};
 use crate::error::EngineError;
 use crate::operation::Doing;
 use crate::project;
-use crate::session::{Session, find, load};
+use crate::session::{Session, find, header_of, load};
 use crate::sidecar::Found;
 use crate::verb::meta::FREE;
 use crate::verb::permission::permission_body;
@@ -29,7 +29,7 @@ pub struct NewSession {
     pub model: Option<String>,
     /// The session that spawns this one.
     pub parent: Option<SessionId>,
-    /// The owner; none for the default one.
+    /// The owner; none for the parent's, or the engine's where there is no parent.
     pub owner: Option<String>,
     /// What its model may do, beside what settings say.
     pub permission: Vec<Rule>,
@@ -55,7 +55,7 @@ impl Engine {
         }
         let mut set: Map<String, Value> =
             metadata.into_iter().map(|(key, value)| (format!("{FREE}{key}"), value)).collect();
-        set.insert(NAMESPACE.to_owned(), format!("ramus-{}", new_entry_id(|_| false)).into());
+        set.insert(NAMESPACE.to_owned(), new_namespace().into());
         // Nobody takes the id between looking and making.
         let _alone = self.store.hold_forks(Hold::Exclusive)?;
         if self.is_taken(id)? {
@@ -69,9 +69,23 @@ impl Engine {
         Ok(find(self.store.as_ref(), id)?.is_some() || self.store.find_base(id)?.is_some())
     }
 
+    /// Says whose a new session is; none for the default owner. What works for a session belongs to whoever has that.
+    fn owner_of(&self, new: &NewSession) -> Result<Option<String>, EngineError> {
+        let parent = match (&new.owner, &new.parent) {
+            (None, Some(parent)) => find(self.store.as_ref(), parent)?,
+            _ => None,
+        };
+        let owner = match parent {
+            Some(parent) => header_of(self.store.as_ref(), &parent)?.and_then(|header| header.ramus.owner),
+            None => new.owner.clone().or_else(|| self.owner.clone()),
+        };
+        Ok(owner.filter(|owner| owner != DEFAULT_OWNER))
+    }
+
     fn create_as(&self, id: SessionId, new: NewSession, set: Map<String, Value>) -> Result<Session, EngineError> {
         let timestamp = self.timestamp();
         let title = new.title.as_deref().map(check_title).transpose()?;
+        let owner = self.owner_of(&new)?;
         let header = Header {
             id: id.clone(),
             version: CURRENT_VERSION,
@@ -81,7 +95,7 @@ impl Engine {
             parent_session: new.parent.as_ref().map(ToString::to_string),
             ramus: RamusHeader {
                 parent: new.parent,
-                owner: new.owner,
+                owner,
                 engine: Some(engine_version()),
                 project: project::find(&new.cwd),
                 ..RamusHeader::default()
@@ -141,6 +155,16 @@ pub(crate) fn engine_version() -> String {
 pub(crate) fn is_tame(id: &SessionId) -> bool {
     let id = id.as_str();
     (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// What the messages of a session are numbered under whose id another one may have had.
+fn new_namespace() -> String {
+    format!("ramus-{}", new_entry_id(|_| false))
+}
+
+/// An entry that says so.
+pub(crate) fn namespace_body() -> Body {
+    Body::ramus("meta", json!({"set": {NAMESPACE: new_namespace()}}))
 }
 
 pub(crate) fn new_session_id() -> SessionId {

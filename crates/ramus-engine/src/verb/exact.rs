@@ -13,16 +13,20 @@ use crate::verb::doctor::Treatment;
 use crate::verb::search::{Hits, Search};
 use crate::verb::usage::{UsageQuery, UsageReport};
 
+/// How often a log is looked for that is moved while it is opened.
+const LOOKS: usize = 4;
+
 impl Engine {
     /// Opens the session with exactly this id.
     pub fn open_id(&self, id: &SessionId) -> Result<Session, EngineError> {
-        match load(&self.store, self.locate_exactly(id)?, Depth::Envelope) {
-            // A draft that was published between looking and reading is found at the second look.
-            Err(EngineError::Store(StoreError::NotFound { .. })) => {
-                load(&self.store, self.locate_exactly(id)?, Depth::Envelope)
+        for _ in 0..LOOKS {
+            match load(&self.store, self.locate_exactly(id)?, Depth::Envelope) {
+                // A draft that was published between looking and reading is found at the next look.
+                Err(EngineError::Store(StoreError::NotFound { .. })) => {}
+                result => return result,
             }
-            result => result,
         }
+        Err(EngineError::SessionNotFound(id.to_string()))
     }
 
     fn locate_exactly(&self, id: &SessionId) -> Result<Location, EngineError> {

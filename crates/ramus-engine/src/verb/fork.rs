@@ -3,6 +3,8 @@
 //! No entry is copied: the fork names its origin and how much of it existed, and that much never changes. Files that
 //! belong to other programs may be rewritten by them, so those are forked by copying the path.
 
+use std::collections::HashSet;
+
 use ramus_model::{
     Body, CURRENT_VERSION, Depth, EntryId, ForkedFrom, Header, Log, Origin, RamusHeader, Role, Seq, SessionId, migrate,
 };
@@ -14,7 +16,7 @@ use crate::operation::Doing;
 use crate::project;
 use crate::session::{MAX_FORK_DEPTH, Session, find, load};
 use crate::verb::branch::branch_target;
-use crate::verb::create::{check_title, engine_version, new_entry_id, new_session_id, title_body};
+use crate::verb::create::{check_title, engine_version, namespace_body, new_entry_id, new_session_id, title_body};
 use crate::verb::permission::permission_body;
 
 /// What a fork is given.
@@ -42,6 +44,27 @@ pub struct Forked {
 impl Engine {
     /// Starts a new session from `entry`, which it keeps. The origin is not read again.
     pub fn fork(&self, origin: &Session, entry: Seq, options: &ForkOptions) -> Result<Forked, EngineError> {
+        self.fork_as(None, origin, entry, options)
+    }
+
+    /// The same with an id that its caller chose. An id that is taken is a conflict.
+    pub fn fork_called(
+        &self,
+        id: &SessionId,
+        origin: &Session,
+        entry: Seq,
+        options: &ForkOptions,
+    ) -> Result<Forked, EngineError> {
+        self.fork_as(Some(id), origin, entry, options)
+    }
+
+    fn fork_as(
+        &self,
+        chosen: Option<&SessionId>,
+        origin: &Session,
+        entry: Seq,
+        options: &ForkOptions,
+    ) -> Result<Forked, EngineError> {
         let entry_id = branch_target(origin, entry)?;
         let title = match &options.title {
             Some(title) => check_title(title)?,
@@ -60,7 +83,7 @@ impl Engine {
         };
         let owner = origin.log().header().and_then(|header| header.ramus.owner.clone());
         let header = Header {
-            id: new_session_id(),
+            id: chosen.cloned().unwrap_or_else(new_session_id),
             version: CURRENT_VERSION,
             timestamp: timestamp.clone(),
             cwd: origin.cwd().to_owned(),
@@ -81,16 +104,28 @@ impl Engine {
             bytes = copied_path(origin, entry, bytes)?;
         }
         let named = new_entry_id(|id| origin.log().seq_of(id).is_some());
-        let mut doing = Doing::called("fork", self, header.id.as_str());
+        let mut doing = Doing::called("fork", self, header.id.as_str()).to(origin);
         bytes.extend(doing.mark(title_body(&title)).to_line(&named, Some(&entry_id), &timestamp));
         // What was said yes to was said to the origin; what was forbidden stays forbidden.
         if let Some(body) = permission_body(&origin.strict_rules()?) {
             let named = new_entry_id(|id| id == named.as_str() || origin.log().seq_of(id).is_some());
             bytes.extend(doing.mark(body).to_line(&named, Some(&entry_id), &timestamp));
         }
+        if chosen.is_some() {
+            // Another session may have had this id: its numbers and positions are none of this one.
+            let body = namespace_body();
+            let named = new_entry_id(|id| id == named.as_str() || origin.log().seq_of(id).is_some());
+            bytes.extend(doing.mark(body).to_line(&named, Some(&entry_id), &timestamp));
+        }
         let placement = if has_answer_on(origin, entry) { Placement::Published } else { Placement::Draft };
         let new = NewLog { id: header.id.clone(), cwd: &header.cwd, timestamp: &timestamp, placement };
-        let _forks = self.store.hold_forks(Hold::Shared)?;
+        // Nobody takes a chosen id between looking and making.
+        let _forks = self.store.hold_forks(if chosen.is_some() { Hold::Exclusive } else { Hold::Shared })?;
+        if let Some(id) = chosen
+            && self.is_taken(id)?
+        {
+            return Err(EngineError::Conflict(format!("the id {:?} is taken", id.as_str())));
+        }
         if !by_copy {
             self.check_origin(origin)?;
         }
@@ -137,12 +172,18 @@ fn has_answer_on(origin: &Session, entry: Seq) -> bool {
     log.ancestors(Some(entry)).any(|seq| log.record(seq).is_some_and(|record| record.role == Role::Assistant))
 }
 
-/// Appends to `header` the stored lines of the path to `entry`, and the labels of its entries, so that the file stands on
+/// Appends to `header` the stored lines of the path to `entry`, what hangs behind its entries, and their labels, so that the file stands on
 /// its own.
 pub(crate) fn copied_path(origin: &Session, entry: Seq, header: Vec<u8>) -> Result<Vec<u8>, EngineError> {
     let log = origin.log();
     let mut bytes = header;
-    let path = log.path(Some(entry));
+    let mut path = log.path(Some(entry));
+    let on_path: HashSet<Seq> = path.iter().copied().collect();
+    // What hangs behind its entries says what turns did to files.
+    for seq in std::mem::take(&mut path) {
+        path.push(seq);
+        path.extend(origin.kept_behind(seq)?.into_iter().filter(|note| !on_path.contains(note)));
+    }
     for seq in &path {
         bytes.extend(standalone_line(origin, *seq)?);
     }

@@ -50,8 +50,11 @@ pub enum Unswept {
 
 impl Engine {
     /// Puts blobs that nothing refers to in the trash and removes what has been there for two weeks. With `dry_run`,
-    /// counts only. Nothing is removed when any file of the home cannot be read.
+    /// counts only. No blob is removed when any file of the home cannot be read. Pages of shares that are over go too.
     pub fn gc(&self, dry_run: bool) -> Result<Collected, EngineError> {
+        if !dry_run {
+            self.sweep_shares()?;
+        }
         let Some(blobs) = self.store.blobs() else { return Ok(Collected::default()) };
         let now = SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(self.now()).unwrap_or_default());
         Ok(blobs.collect(Collection { now, dry_run })?)

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use ramus_interchange::place::{Environment, Marker, destination};
 use ramus_interchange::{Format, Loss, Target};
-use ramus_model::{Seq, SessionId};
+use ramus_model::{Origin, Seq, SessionId};
 use ramus_store::fs::{FileHandle, FileSystem as _, RealFs};
 
 use crate::engine::Engine;
@@ -66,6 +66,11 @@ impl Engine {
         let report = self.convert(session, format, Extent::Path(leaf), start, &mut target)?;
         place.markers.iter().try_for_each(make_marker)?;
         let file = target.publish()?;
+        if let (Some(home), Some(leaf)) = (&self.foreign, leaf) {
+            let origin = Origin { session: session.id().clone(), entry: session.entry_id(leaf) };
+            // One that is not remembered comes back as a session of its own, and that is all.
+            let _ = home.note_handed(&id, &file, &origin);
+        }
         let mut import = place.import;
         if !import.is_empty() {
             import.push(file.to_string_lossy().into_owned());

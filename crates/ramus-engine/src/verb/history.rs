@@ -9,14 +9,16 @@ use std::time::Duration;
 use ramus_catalogue::{CatalogueError, HistoryQuery, Prompt};
 use ramus_model::Role;
 
-use crate::engine::Engine;
+use crate::engine::{DEFAULT_OWNER, Engine};
 use crate::error::EngineError;
 use crate::session::Session;
 
 impl Engine {
-    /// Remembers what a person asked in a session. Waits for nothing.
+    /// Remembers what a person asked in a session. Waits for nothing. The history is that of the home's user, so what others
+    /// ask in theirs is not for it.
     pub(crate) fn record_prompt(&self, session: &Session, text: &str) {
-        if let Some(history) = &self.history {
+        let is_ours = !self.is_confined || session.owner() == self.owner.as_deref().unwrap_or(DEFAULT_OWNER);
+        if let Some(history) = self.history.as_ref().filter(|_| is_ours) {
             history.record(Prompt { text: text.to_owned(), created: self.now(), cwd: session.cwd().to_owned() });
         }
     }

@@ -29,6 +29,9 @@ pub struct ImportOptions {
     pub dry_run: bool,
     /// Whether every session gets a new id, whatever is here.
     pub as_new: bool,
+    /// Whether what is kept of deleted sessions is taken in too. Forks that are here already would stand on it, so this is
+    /// for homes that hold nothing but what the bundle's writer says.
+    pub bases: bool,
 }
 
 /// What an import did.
@@ -90,7 +93,7 @@ impl Engine {
         while let Some(item) = reader.next_item()? {
             match item {
                 Item::Session(head) => {
-                    self.complete(incoming.take(), stage.as_mut(), &mut done)?;
+                    self.complete(incoming.take(), stage.as_mut(), &mut done, options)?;
                     let next = Incoming::new(head, options.as_new)?;
                     if !seen.insert(next.head.id.clone()) {
                         let id = &next.head.id;
@@ -118,7 +121,7 @@ impl Engine {
                 Item::Blob(..) | Item::Object(_) => {}
             }
         }
-        self.complete(incoming.take(), stage.as_mut(), &mut done)?;
+        self.complete(incoming.take(), stage.as_mut(), &mut done, options)?;
         for carrier in carriers.values_mut() {
             done.snapshots += carrier.finish()?;
         }
@@ -157,9 +160,13 @@ impl Engine {
         incoming: Option<Incoming>,
         stage: &mut dyn Stage,
         done: &mut Imported,
+        options: ImportOptions,
     ) -> Result<(), EngineError> {
         let Some(mut incoming) = incoming else { return Ok(()) };
         incoming.log.finish();
+        if incoming.head.base {
+            return self.take_base(&incoming, stage, options);
+        }
         let Some(here) = find(self.store.as_ref(), &incoming.id)? else {
             let timestamp = file_time(&incoming.head.created);
             let placement = if incoming.head.draft { Placement::Draft } else { Placement::Published };
@@ -183,10 +190,26 @@ impl Engine {
         Ok(stage.end(None)?)
     }
 
+    /// Keeps what is left of a deleted session, for the fork that follows.
+    fn take_base(&self, incoming: &Incoming, stage: &mut dyn Stage, options: ImportOptions) -> Result<(), EngineError> {
+        if !options.bases {
+            let id = &incoming.head.id;
+            return Err(EngineError::Invalid(format!(
+                "the bundle holds what is left of session {id}, which was deleted; it was made to be looked at, not imported"
+            )));
+        }
+        if !options.dry_run {
+            let bytes = stage.read_at(0, usize::try_from(incoming.len).unwrap_or(usize::MAX))?;
+            self.store.put_base(&incoming.id, &bytes)?;
+        }
+        Ok(stage.end(None)?)
+    }
+
     fn relation(&self, incoming: &Incoming, stage: &dyn Stage, here: &Location) -> Result<Relation, EngineError> {
         let session = load(&self.store, here.clone(), Depth::Envelope)?;
         let mut compared = Compared { stage, at: 0, is_same: true, failed: None, last: None };
-        let position = if is_reference(&session) {
+        let comes_alone = incoming.log.header().is_none_or(|header| header.ramus.forked_from.is_none());
+        let position = if is_reference(&session) && comes_alone {
             compared.take(&self.standalone(&session)?);
             None
         } else {
@@ -232,9 +255,7 @@ impl Compared<'_> {
 
 impl Incoming {
     fn new(head: SessionHead, as_new: bool) -> Result<Self, EngineError> {
-        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-        let is_tame = (1..=128).contains(&head.id.len()) && head.id.bytes().all(is_name) && !head.id.starts_with('.');
-        if !is_tame {
+        if !is_tame(&head.id) {
             return Err(EngineError::Invalid(format!("{:?} cannot be the id of a session here", head.id)));
         }
         if head.cwd.len() > 4096 || head.cwd.contains('\0') {
@@ -276,6 +297,12 @@ impl Incoming {
             extended,
         }
     }
+}
+
+/// Says whether a session that comes from elsewhere may be called so.
+pub(crate) fn is_tame(id: &str) -> bool {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=128).contains(&id.len()) && id.bytes().all(is_name) && !id.starts_with('.')
 }
 
 /// The time that a file is named after. It comes from elsewhere, and only what looks like a time becomes part of a name.

@@ -3,16 +3,15 @@
 use std::path::PathBuf;
 
 use ramus_model::json::Raw;
-use ramus_model::message::Message;
 use ramus_model::usage::UsageTotals;
-use ramus_model::{EntryId, ImportedFrom, Kind, Origin, Project, Role, Seq, SessionId, time};
+use ramus_model::{EntryId, ImportedFrom, Kind, Origin, Project, Seq, SessionId, time};
 use ramus_store::{Health, Residence, Runner};
 use serde_json::{Map, Value};
 
-use crate::engine::Engine;
+use crate::engine::DEFAULT_OWNER;
 use crate::error::EngineError;
-use crate::project::{self, Place, Standing};
 use crate::session::Session;
+use crate::verb::describe::Gist;
 use crate::verb::revert::RevertMark;
 use crate::verb::survey::Survey;
 use crate::workspace::{Summary, short};
@@ -58,7 +57,7 @@ pub struct SessionInfo {
     pub last_completion_tokens: u64,
     /// When it was archived, if it is.
     pub archived_at: Option<String>,
-    /// When its older part was last summarised, on any branch.
+    /// When its older part was last summarised, on the path to the leaf.
     pub compacted_at: Option<String>,
     /// The repository that the working directory was in when the session was made or moved there. Lists say what is there
     /// now when nothing was recorded.
@@ -148,18 +147,6 @@ pub struct GitState {
     pub dirty: Option<bool>,
 }
 
-impl Engine {
-    /// Collects what a list in `cwd` shows of a session: also what is around it now, and whether it moved there.
-    pub fn describe(&self, session: &Session, cwd: &str) -> Result<SessionInfo, EngineError> {
-        let mut info = session.info()?;
-        if Place::of(cwd).standing(&info.cwd, info.project.as_ref()) == Standing::Moved {
-            info.moved_to = Some(cwd.to_owned());
-        }
-        info.project = info.project.or_else(|| project::find(&info.cwd));
-        Ok(info)
-    }
-}
-
 impl Session {
     /// Collects what a list shows. Reads every message once.
     pub fn info(&self) -> Result<SessionInfo, EngineError> {
@@ -168,16 +155,18 @@ impl Session {
 
     /// Collects what a list shows when the messages were counted already.
     pub(crate) fn info_of_survey(&self, survey: Survey) -> Result<SessionInfo, EngineError> {
+        self.info_of_gist(self.gist(survey)?)
+    }
+
+    /// Collects what a list shows when the messages were read already.
+    pub(crate) fn info_of_gist(&self, gist: Gist) -> Result<SessionInfo, EngineError> {
         let header = self.log().header();
         let created = header.map(|header| header.timestamp.clone()).unwrap_or_default();
         let created_millis = time::parse(&created);
         // A fork is at least as new as itself, whatever it shares.
-        let updated_millis = survey.newest.max(created_millis).unwrap_or_default();
-        let model = self.context(self.log().leaf())?.state.models.remove("default");
-        let last = self.last_answer()?;
-        let last_usage = last.and_then(|message| message.answer).and_then(|answer| answer.usage).unwrap_or_default();
+        let updated_millis = gist.newest.max(created_millis).unwrap_or_default();
+        let (model, account) = (gist.model, gist.account);
         let ramus = header.map(|header| &header.ramus);
-        let account = self.account()?;
         let git = self.git_state();
         Ok(SessionInfo {
             id: self.id().clone(),
@@ -185,19 +174,19 @@ impl Session {
             residence: self.residence(),
             title: self.title(),
             cwd: self.cwd().to_owned(),
-            messages: survey.messages,
+            messages: gist.messages,
             entries: self.log().own_len(),
             updated: if updated_millis == 0 { created.clone() } else { time::format(updated_millis) },
             created,
             updated_millis,
-            owner: ramus.and_then(|ramus| ramus.owner.clone()).unwrap_or_else(|| "default".to_owned()),
+            owner: ramus.and_then(|ramus| ramus.owner.clone()).unwrap_or_else(|| DEFAULT_OWNER.to_owned()),
             engine_version: ramus.and_then(|ramus| ramus.engine.clone()),
             provider: model.as_deref().and_then(|model| model.split_once('/')).map(|(provider, _)| provider.to_owned()),
             model,
             lineage: self.lineage(),
-            usage: survey.usage,
-            last_prompt_tokens: last_usage.prompt(),
-            last_completion_tokens: last_usage.output,
+            usage: gist.usage,
+            last_prompt_tokens: gist.last_prompt_tokens,
+            last_completion_tokens: gist.last_completion_tokens,
             archived_at: self.archived_at(),
             compacted_at: self.compacted_at()?,
             project: self.project(),
@@ -249,13 +238,18 @@ impl Session {
         Some(Origin { session: SessionId::from(text("session")?), entry: EntryId::from(text("entry")?) })
     }
 
-    /// Returns when its older part was last summarised.
+    /// Returns when its older part was last summarised. A clear summarises nothing.
     fn compacted_at(&self) -> Result<Option<String>, EngineError> {
-        let is_compaction = |seq: &Seq| self.log().record(*seq).is_some_and(|record| record.kind == Kind::Compaction);
-        // Of what a fork shares, only what it shows is its own business.
-        let Some(last) = self.log().visible().filter(is_compaction).last() else { return Ok(None) };
-        let line = self.line(last)?;
-        Ok(Raw::parse(&line).and_then(|raw| raw.field("timestamp")).and_then(Raw::text).map(|text| text.into_owned()))
+        let log = self.log();
+        let is_compaction = |seq: &Seq| log.record(*seq).is_some_and(|record| record.kind == Kind::Compaction);
+        for compaction in log.ancestors(log.leaf()).filter(is_compaction) {
+            let line = self.line(compaction)?;
+            let text = |name| Raw::parse(&line).and_then(|raw| raw.field(name)).and_then(Raw::text);
+            if text("summary").is_some_and(|summary| !summary.is_empty()) {
+                return Ok(text("timestamp").map(|text| text.into_owned()));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns when the session was archived, if it is.
@@ -311,13 +305,5 @@ impl Session {
     /// Returns the ends of all branches.
     pub fn leaves(&self) -> Vec<EntryId> {
         self.tree(ramus_model::Scope::Visible).leaves.iter().map(|seq| self.entry_id(*seq)).collect()
-    }
-
-    fn last_answer(&self) -> Result<Option<Message>, EngineError> {
-        let is_answer = |seq: &Seq| self.log().record(*seq).is_some_and(|record| record.role == Role::Assistant);
-        match self.log().ancestors(self.log().leaf()).find(is_answer) {
-            Some(seq) => self.message(seq),
-            None => Ok(None),
-        }
     }
 }

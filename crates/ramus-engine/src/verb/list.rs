@@ -6,7 +6,7 @@ mod reading;
 use std::collections::HashMap;
 
 use ramus_catalogue::{After, Held, Recorded};
-pub use ramus_catalogue::{Hidden, Sort, SortKey};
+pub use ramus_catalogue::{Hidden, NATIVE, Sort, SortKey};
 use ramus_model::{Project, SessionId};
 use ramus_store::Location;
 
@@ -47,6 +47,8 @@ pub struct Filter {
     pub parent: Option<SessionId>,
     /// Only sessions of the project with this remote or root, or whose remote or root ends in this name.
     pub project: Option<String>,
+    /// Only sessions that came from this agent, or from none: [`NATIVE`].
+    pub agent: Option<String>,
     /// The order.
     pub sort: Sort,
     /// At most so many.
@@ -92,7 +94,7 @@ impl Engine {
                 None => None,
                 Some(cursor) => Some(match cursor::read(cursor, key) {
                     Some(after) => after,
-                    None => match held.find(cursor, filter.sort)? {
+                    None => match held.find(cursor, filter.sort, filter.owner.as_deref())? {
                         Some(row) => After::row(&row, key),
                         None => return Err(cursor::unknown(cursor).into()),
                     },
@@ -100,7 +102,9 @@ impl Engine {
             };
             let moved = place.as_mut().map(|place| moved_to(place, held)).transpose()?.unwrap_or_default();
             let mut last = self.shelf.last();
-            let question = (held.state()?, self.selection(filter, after, moved));
+            let around = filter.project.as_deref().map(|name| around(name, filter, held)).transpose()?;
+            let selection = self.selection(filter, after, moved, around.unwrap_or_default());
+            let question = (held.state()?, selection);
             let answered = match last.take().filter(|answered| answered.question == question) {
                 Some(answered) => answered,
                 None => self.answer(held, question)?,
@@ -131,7 +135,13 @@ impl Engine {
         Ok(self.store.list()?.into_iter().map(|location| location.id).collect())
     }
 
-    fn selection(&self, filter: &Filter, after: Option<After>, moved: Vec<String>) -> ramus_catalogue::Filter {
+    fn selection(
+        &self,
+        filter: &Filter,
+        after: Option<After>,
+        moved: Vec<String>,
+        around: Vec<String>,
+    ) -> ramus_catalogue::Filter {
         let directories = match &filter.directory {
             WhichDirectory::All => None,
             WhichDirectory::One(cwd) => Some(vec![cwd.clone()]),
@@ -147,6 +157,8 @@ impl Engine {
             starred: filter.starred,
             parent: filter.parent.as_ref().map(ToString::to_string),
             project: filter.project.clone(),
+            around,
+            agent: filter.agent.clone(),
             sort: filter.sort,
             after,
             limit: filter.limit,
@@ -174,6 +186,13 @@ fn moved_to(place: &mut Place<'_>, held: &Held<'_>) -> Result<Vec<String>, Troub
         (standing == Standing::Moved).then_some(name)
     });
     Ok(moved.collect())
+}
+
+/// Returns the directories around which a project of this name is, among those whose sessions recorded none. Each directory is
+/// looked at once.
+fn around(name: &str, filter: &Filter, held: &Held<'_>) -> Result<Vec<String>, Trouble> {
+    let directories = held.facets(filter.owner.as_deref())?.directories.into_iter().map(|facet| facet.name);
+    Ok(directories.filter(|directory| project::find(directory).is_some_and(|found| found.is_called(name))).collect())
 }
 
 impl Listing {

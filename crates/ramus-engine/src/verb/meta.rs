@@ -18,19 +18,14 @@ pub(crate) const FREE: &str = "metadata.";
 impl Engine {
     /// Sets free metadata; a null value removes a key.
     pub fn set_metadata(&self, session: &mut Session, values: Map<String, Value>) -> Result<(), EngineError> {
-        if let Some(bad) = values.keys().find(|key| key.is_empty() || key.chars().any(char::is_control)) {
-            return Err(EngineError::Invalid(format!("{bad:?} cannot be a metadata key")));
-        }
+        check_metadata(&values)?;
         let set = values.into_iter().map(|(key, value)| (format!("{FREE}{key}"), value)).collect();
         self.write_meta(session, "meta", set)
     }
 
     /// Moves the session to another working directory, and records the project that is there.
     pub fn move_to(&self, session: &mut Session, cwd: &str) -> Result<(), EngineError> {
-        if session.residence() == Residence::InPlace {
-            let reason = "a file that belongs to another program stays where it is; fork it to move the fork";
-            return Err(EngineError::Invalid(reason.into()));
-        }
+        check_movable(session)?;
         let project = project::find(cwd).map_or(Value::Null, |project| project.to_json());
         let set = Map::from_iter([("cwd".to_owned(), cwd.into()), ("project".to_owned(), project)]);
         self.write_meta(session, "move", set)?;
@@ -73,11 +68,12 @@ impl Engine {
         }
         self.make_writable(session)?;
         for _ in 0..ATTEMPTS {
+            session.check_expected(session.log().len())?;
             let set = change(session)?;
             if set.is_empty() {
                 return Ok(());
             }
-            let body = Body::ramus("meta", json!({"op": op, "client": self.client, "set": set}));
+            let body = Body::ramus("meta", json!({"op": op, "client": self.client_of(session), "set": set}));
             let id = new_entry_id(|id| session.log().seq_of(id).is_some());
             let mut bytes = close_tail(session);
             bytes.extend(body.to_line(&id, session.leaf().as_ref(), &self.timestamp()));
@@ -91,6 +87,23 @@ impl Engine {
         }
         Err(overtaken(session))
     }
+}
+
+/// Refuses keys that could not be told.
+pub(crate) fn check_metadata(values: &Map<String, Value>) -> Result<(), EngineError> {
+    match values.keys().find(|key| key.is_empty() || key.chars().any(char::is_control)) {
+        Some(bad) => Err(EngineError::Invalid(format!("{bad:?} cannot be a metadata key"))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to move what does not belong to the home.
+pub(crate) fn check_movable(session: &Session) -> Result<(), EngineError> {
+    if session.residence() == Residence::InPlace {
+        let reason = "a file that belongs to another program stays where it is; fork it to move the fork";
+        return Err(EngineError::Invalid(reason.into()));
+    }
+    Ok(())
 }
 
 impl Session {

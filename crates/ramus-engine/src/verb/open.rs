@@ -33,17 +33,17 @@ impl Engine {
 
     /// Says whether a reference names a session, without reading its log.
     pub fn locate(&self, reference: &str, cwd: &str) -> Result<Location, EngineError> {
+        if reference == "last" {
+            return self.locate_last(cwd);
+        }
+        if !is_path(reference) {
+            return self.locate_id(reference);
+        }
         let path = Path::new(reference);
         if path.is_file() {
             return self.locate_path(path);
         }
-        if reference == "last" {
-            return self.locate_last(cwd);
-        }
-        if reference.contains('/') || reference.ends_with(".jsonl") {
-            return Err(EngineError::SessionNotFound(reference.to_owned()));
-        }
-        self.locate_id(reference)
+        Err(EngineError::SessionNotFound(reference.to_owned()))
     }
 
     fn locate_id(&self, reference: &str) -> Result<Location, EngineError> {
@@ -52,7 +52,7 @@ impl Engine {
             return Ok(all.swap_remove(exact));
         }
         if reference.len() >= MIN_PREFIX {
-            all.retain(|location| location.id.as_str().starts_with(reference));
+            all.retain(|location| location.id.can_be_cut_to(reference));
             match all.len() {
                 0 => {}
                 1 => return all.pop().ok_or_else(|| EngineError::SessionNotFound(reference.to_owned())),
@@ -75,8 +75,13 @@ impl Engine {
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let mut location = Location::in_place(SessionId::from(&*name), &real);
-        if let Some(header) = header_of(self.store.as_ref(), &location)? {
-            location.id = header.id;
+        match header_of(self.store.as_ref(), &location)? {
+            Some(header) => location.id = header.id,
+            // A log may have lost its header. Any other file is no session only because somebody named it.
+            None if path.extension().is_none_or(|extension| extension != "jsonl") => {
+                return Err(EngineError::Invalid(format!("{} is no session", path.display())));
+            }
+            None => {}
         }
         Ok(location)
     }
@@ -93,6 +98,12 @@ impl Engine {
         let recent = listing.sessions.first().ok_or_else(|| EngineError::NoRecentSession(cwd.to_owned()))?;
         self.locate_id(recent.id.as_str())
     }
+}
+
+/// Says whether a reference is the path of a file: whatever else lies in the current directory, words and ids stay what they
+/// are.
+pub fn is_path(reference: &str) -> bool {
+    reference.contains('/') || reference.ends_with(".jsonl")
 }
 
 /// Asking the system what a name really means takes time, and a file keeps its last name whatever leads to it.

@@ -5,6 +5,7 @@
 //! is still the one that was read; copies of its old bytes and blobs that nothing needs any more go too.
 
 mod plan;
+mod titles;
 
 use std::collections::BTreeSet;
 
@@ -23,6 +24,7 @@ use crate::verb::branch::branch_target;
 use crate::verb::create::new_entry_id;
 use crate::verb::family::named;
 use plan::{Fate, Plan};
+use titles::untitled;
 
 /// How much is erased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +82,7 @@ impl Engine {
         self.make_writable(session)?;
         for _ in 0..ATTEMPTS {
             session.refresh()?;
+            session.check_expected(session.log().len())?;
             check_sound(session)?;
             let target = session.resolve(id.as_str())?;
             let plan = Plan::of(session, target, purge.scope)?;
@@ -185,6 +188,15 @@ impl Engine {
         let old = self.whole_file(session)?;
         let changed = || EngineError::Conflict("the file changed while it was read; try again".into());
         let (mut new, mut at) = (Vec::with_capacity(old.len()), 0);
+        if plan.titles.header {
+            let first = log.header_place().ok_or_else(changed)?;
+            let start = usize::try_from(first.offset).map_err(|_| changed())?;
+            let end = start + first.len as usize;
+            let line = old.get(start..end).ok_or_else(changed)?;
+            new.extend_from_slice(old.get(..start).ok_or_else(changed)?);
+            new.extend(fitted(untitled(line), line, keeps_places.then_some(line.len())));
+            at = end;
+        }
         for (seq, fate) in &plan.fates {
             let Some(place) = log.stored_place(*seq) else { continue };
             let start = usize::try_from(place.offset).map_err(|_| changed())?;
@@ -201,7 +213,8 @@ impl Engine {
         new.extend_from_slice(old.get(at..).ok_or_else(changed)?);
         let id = new_entry_id(|id| log.seq_of(id).is_some());
         let target = plan.leaf.as_ref().map(EntryId::as_str);
-        let pointer = Doing::one("purge", self).mark(Body::ramus("leaf", json!({"target": target, "purged": count})));
+        let pointer =
+            Doing::one("purge", self).to(session).mark(Body::ramus("leaf", json!({"target": target, "purged": count})));
         new.extend(pointer.to_line(&id, plan.leaf.as_ref(), &self.timestamp()));
         Ok(new)
     }

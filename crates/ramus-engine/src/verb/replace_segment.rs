@@ -63,6 +63,7 @@ impl Engine {
     ) -> Result<T, EngineError> {
         self.make_writable(session)?;
         for _ in 0..ATTEMPTS {
+            session.check_expected(session.log().len())?;
             let (bytes, outcome) = lines(self, session)?;
             match self.write(session, &bytes) {
                 Ok(()) => return Ok(outcome),

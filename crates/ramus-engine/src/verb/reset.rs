@@ -65,6 +65,7 @@ impl Engine {
         self.make_writable(session)?;
         for _ in 0..ATTEMPTS {
             session.refresh()?;
+            session.check_expected(session.log().len())?;
             let old = self.whole_file(session)?;
             let blobs = blobs_in(&old);
             let namespace = format!("ramus-{}", new_entry_id(|_| false));
@@ -149,10 +150,15 @@ fn blobs_in(bytes: &[u8]) -> BTreeSet<BlobHash> {
 }
 
 impl Session {
+    /// Returns what tells positions in this log from those in another one that had its id, before a reset or a deletion. None
+    /// when no other can have had it.
+    pub fn epoch(&self) -> Option<String> {
+        self.log().facts().meta().get(NAMESPACE).and_then(Value::as_str).map(str::to_owned)
+    }
+
     /// Returns what its messages are numbered under.
     pub fn namespace(&self) -> String {
-        let named = self.log().facts().meta().get(NAMESPACE).and_then(Value::as_str).map(str::to_owned);
-        named.unwrap_or_else(|| ramus_model::alias_namespace(self.id()))
+        self.epoch().unwrap_or_else(|| ramus_model::alias_namespace(self.id()))
     }
 
     /// Returns what an entry says under a name of its `data`.

@@ -93,10 +93,15 @@ pub(crate) fn age(key: &str, text: &str) -> Result<Duration, EngineError> {
 }
 
 /// Reads a size: a number and `MB` or `GB`.
-pub(crate) fn size(key: &str, text: &str) -> Result<u64, EngineError> {
+pub(crate) fn bytes(text: &str) -> Option<u64> {
     let units = [("MB", 1_000_000), ("GB", 1_000_000_000)];
-    let found = units.iter().find_map(|(unit, bytes)| Some(text.strip_suffix(unit)?.parse::<u64>().ok()? * bytes));
-    found.filter(|bytes| *bytes > 0).ok_or_else(|| EngineError::Setting {
+    let (number, unit) = units.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?, *bytes)))?;
+    number.parse::<u64>().ok()?.checked_mul(unit).filter(|bytes| *bytes > 0)
+}
+
+/// Reads how much may be kept.
+pub(crate) fn size(key: &str, text: &str) -> Result<u64, EngineError> {
+    bytes(text).ok_or_else(|| EngineError::Setting {
         message: format!("{key} is a size such as 500MB or 2GB, not {text:?}"),
         hint: Some("empty keeps everything".into()),
     })

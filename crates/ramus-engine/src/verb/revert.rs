@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ramus_model::{Body, Draft, EntryId, Parent, Seq};
-use ramus_snapshot::{Action, Conflict, Plan, SnapshotId, Snapshots};
+use ramus_snapshot::{Action, Conflict, Plan, SnapshotId, Snapshots, Taken, Uncovered};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -18,7 +18,7 @@ use crate::error::EngineError;
 use crate::operation::Doing;
 use crate::session::Session;
 use crate::verb::branch::branch_target;
-use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, towards};
+use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, note_ignored, settle, towards};
 use crate::verb::snapshot::{SnapshotEntry, look};
 use crate::verb::travel::Then;
 use crate::workspace::{Blame, Timeline, Touched, short};
@@ -50,16 +50,16 @@ impl Engine {
     ) -> Result<RevertReport, EngineError> {
         let _lease = self.store.lease(session.location(), self.now())?;
         self.end_travel(session)?;
+        self.close_calls(session)?;
         let id = branch_target(session, target)?;
-        let end = session.notes_behind(target)?.last().map_or(target, |(seq, _)| *seq);
+        let end = session.end_of(target)?;
         let timeline = Timeline::of(session)?;
         let left = session.leaf();
         let earlier = session.revert_in_force()?;
         let way = self.way_back(session, &timeline, Some(end), options)?;
         let is_there = left.as_ref() == Some(&id) && way.plan.steps.is_empty();
         if options.dry_run || is_there {
-            let files = RestoreReport { plan: way.plan, ..RestoreReport::default() };
-            return Ok(RevertReport { files, leaf: id, is_done: false });
+            return Ok(RevertReport { files: way.planned(), leaf: id, is_done: false });
         }
         // Going back twice and forward once leads to where it began.
         let (left, since, kept) = match earlier {
@@ -67,7 +67,7 @@ impl Engine {
             None => (left.map(|left| left.to_string()), String::new(), None),
         };
         let data = json!({
-            "op": "revert", "client": self.client, "target": id.as_str(), "left": left, "since": since,
+            "op": "revert", "client": self.client_of(session), "target": id.as_str(), "left": left, "since": since,
             "snapshot": timeline.state_at(end).map(short), "safety_snapshot": kept,
         });
         let mut doing = Doing::several("revert", self, session);
@@ -81,6 +81,7 @@ impl Engine {
     pub fn unrevert(&self, session: &mut Session, options: &RestoreOptions) -> Result<RevertReport, EngineError> {
         let _lease = self.store.lease(session.location(), self.now())?;
         self.end_travel(session)?;
+        self.close_calls(session)?;
         let none = || {
             EngineError::Conflict("there is no revert to take back: none was made, or something was said since".into())
         };
@@ -93,11 +94,10 @@ impl Engine {
             None => Way::default(),
         };
         if options.dry_run {
-            let files = RestoreReport { plan: way.plan, ..RestoreReport::default() };
-            return Ok(RevertReport { files, leaf: id, is_done: false });
+            return Ok(RevertReport { files: way.planned(), leaf: id, is_done: false });
         }
         let mut doing = Doing::several("unrevert", self, session);
-        let data = json!({"op": "unrevert", "client": self.client, "target": id.as_str()});
+        let data = json!({"op": "unrevert", "client": self.client_of(session), "target": id.as_str()});
         let done =
             self.carry_out(session, way, (options.force, "what a revert undid"), Then::Move(data), &mut doing)?;
         self.record(session, &mut doing, done.drafts)?;
@@ -112,19 +112,36 @@ impl Engine {
         since: Option<Seq>,
         options: &RestoreOptions,
     ) -> Result<Way, EngineError> {
+        let without = timeline.without(since);
         let has_changed = timeline.moments.iter().any(|(seq, note)| Some(*seq) > since && !note.steps.is_empty());
         if !has_changed {
-            return Ok(Way::default());
+            return Ok(Way { uncovered: self.unseen(session, timeline, since), without, ..Way::default() });
         }
         let mut store = self.snapshot_store(session)?;
         let steps = timeline.moments.iter().filter(|(seq, _)| Some(*seq) > since).flat_map(|(_, note)| &note.steps);
+        let first = steps.clone().next().map(|(before, _)| *before);
         check_here(session, &store, steps.flat_map(|(before, after)| [*before, *after]))?;
-        let current = look(session, &mut store, "")?.id;
+        let Taken { id: current, mut uncovered, .. } = look(session, &mut store, "")?;
+        if let Some(first) = first {
+            note_ignored(&mut uncovered, store.ignored_since(current, store.info(first)?.created)?);
+        }
         let touched = timeline.touched(&store, since, current, Blame::Behind)?;
         let mut plan = undoing(&store, &touched, current)?;
         plan.steps
             .retain(|step| options.only.is_empty() || options.only.iter().any(|only| step.path.starts_with(only)));
-        Ok(Way { plan, store: Some(store) })
+        settle(&store, &mut plan, &touched, (current, options.force))?;
+        Ok(Way { plan, store: Some(store), uncovered, without })
+    }
+
+    /// What calls behind an entry may have changed that no snapshot shows. Nothing hangs on it, so trouble is none.
+    fn unseen(&self, session: &mut Session, timeline: &Timeline, since: Option<Seq>) -> Vec<Uncovered> {
+        let has_looked = timeline.moments.iter().any(|(seq, note)| Some(*seq) > since && note.commit.is_some());
+        let state = since.filter(|_| has_looked).and_then(|since| timeline.state_at(since));
+        let Some((state, mut store)) = state.zip(self.snapshot_store(session).ok()) else { return Vec::new() };
+        let Ok(Taken { id, mut uncovered, .. }) = look(session, &mut store, "") else { return Vec::new() };
+        let ignored = store.info(state).and_then(|state| store.ignored_since(id, state.created));
+        note_ignored(&mut uncovered, ignored.unwrap_or_default());
+        uncovered
     }
 
     /// Goes a way back, after what is there was kept. `then` is what becomes of the conversation. Whoever is interrupted
@@ -137,20 +154,21 @@ impl Engine {
         then: Then,
         doing: &mut Doing,
     ) -> Result<Done, EngineError> {
-        let Way { plan, store } = way;
+        let Way { plan, store, uncovered, without } = way;
         let leaf = |then| match then {
             Then::Move(data) => Some(data),
             Then::TakeBack(_) => None,
         };
         let Some(mut store) = store.filter(|_| !plan.steps.is_empty()) else {
             let drafts = leaf(then).map(pointer).into_iter().collect::<Result<_, _>>()?;
-            return Ok(Done { files: RestoreReport { plan, ..RestoreReport::default() }, drafts });
+            return Ok(Done { files: RestoreReport { plan, uncovered, without, ..RestoreReport::default() }, drafts });
         };
         let applied = self.apply(session, &mut store, (&plan, force), what, Some(&then), doing)?;
         let Applied { safety, restored, draft, now } = applied;
         let leaf = leaf(then).map(|data| completed(data, &store, &safety, now)).transpose()?;
         let drafts = std::iter::once(Ok(draft)).chain(leaf.map(pointer)).collect::<Result<_, _>>()?;
-        let files = RestoreReport { plan, safety: Some(safety), restored, ..RestoreReport::default() };
+        let safety = Some(safety);
+        let files = RestoreReport { plan, safety, restored, uncovered, without, ..RestoreReport::default() };
         Ok(Done { files, drafts })
     }
 }
@@ -183,6 +201,18 @@ pub(crate) fn completed(
 pub(crate) struct Way {
     pub(crate) plan: Plan,
     store: Option<Snapshots>,
+    /// What no snapshot covers, and may have changed.
+    uncovered: Vec<Uncovered>,
+    /// Why nothing was kept of what a turn did, if that is so.
+    without: Option<String>,
+}
+
+impl Way {
+    /// What it would come to.
+    pub(crate) fn planned(self) -> RestoreReport {
+        let Self { plan, uncovered, without, .. } = self;
+        RestoreReport { plan, uncovered, without, ..RestoreReport::default() }
+    }
 }
 
 /// A way back that was gone.

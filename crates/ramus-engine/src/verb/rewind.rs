@@ -10,11 +10,7 @@ impl Engine {
     /// Moves the leaf in front of what a person said, so that it can be said in other words. Returns the leaf; none when
     /// nothing comes before.
     pub fn rewind_before(&self, session: &mut Session, said: Seq) -> Result<Option<EntryId>, EngineError> {
-        let log = session.log();
-        if !log.record(said).is_some_and(is_said) {
-            let id = session.entry_id(said);
-            return Err(EngineError::Invalid(format!("{id} is not something a person said")));
-        }
+        session.check_said(said)?;
         match session.before(said) {
             Some(target) => self.branch(session, target).map(Some),
             None => self.reset_leaf(session).map(|()| None),
@@ -35,6 +31,14 @@ impl Session {
         let log = self.log();
         let mut above = log.ancestors(log.record(entry).and_then(Record::parent));
         above.find(|seq| log.record(*seq).is_some_and(Record::is_visible) && log.belongs(*seq))
+    }
+
+    /// Refuses an entry that is not something a person said.
+    pub fn check_said(&self, entry: Seq) -> Result<(), EngineError> {
+        if self.log().record(entry).is_some_and(is_said) {
+            return Ok(());
+        }
+        Err(EngineError::Invalid(format!("{} is not something a person said", self.entry_id(entry))))
     }
 
     /// Returns what a person said last on the path to the leaf.

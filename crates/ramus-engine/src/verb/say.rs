@@ -1,6 +1,6 @@
 //! `say`: one text message.
 
-use ramus_model::{Body, Draft};
+use ramus_model::{Body, Draft, EntryId};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -30,6 +30,8 @@ pub struct Say {
     pub pictures: Vec<Picture>,
     /// Files behind it.
     pub attachments: Vec<Attachment>,
+    /// The id of the entry; none for a new one.
+    pub id: Option<EntryId>,
 }
 
 impl Say {
@@ -78,7 +80,8 @@ impl Engine {
         // What is too large for a line is durable before the line that names it, and no collection comes in between.
         let _hold = self.keep_blobs(&attach::blobs(&say.attachments))?;
         let message = self.text_message(&say, model.as_deref());
-        let appended = self.record(session, doing, vec![Draft::new(Body::new("message", [("message", message)]))])?;
+        let draft = Draft { id: say.id, ..Draft::new(Body::new("message", [("message", message)])) };
+        let appended = self.record(session, doing, vec![draft])?;
         let written = appended.entries.into_iter().next();
         written.ok_or_else(|| EngineError::Invalid("nothing was written".into()))
     }

@@ -34,6 +34,8 @@ pub struct Search {
     pub query: Query,
     /// Which directories' sessions are searched.
     pub directory: WhichDirectory,
+    /// Only sessions of this owner.
+    pub owner: Option<String>,
     /// The most hits that are returned.
     pub limit: usize,
 }
@@ -41,7 +43,7 @@ pub struct Search {
 impl Search {
     /// Looks for something in all sessions.
     pub fn new(query: Query) -> Self {
-        Self { query, directory: WhichDirectory::All, limit: DEFAULT_HITS }
+        Self { query, directory: WhichDirectory::All, owner: None, limit: DEFAULT_HITS }
     }
 }
 
@@ -82,7 +84,8 @@ struct Sought<'s> {
 impl Sought<'_> {
     /// Says whether a session is one of those that are searched.
     fn admits(&self, session: &SessionFacts<'_>) -> bool {
-        self.search.query.admits(session)
+        self.search.owner.as_ref().is_none_or(|owner| owner == session.owner)
+            && self.search.query.admits(session)
             && self.place.as_ref().is_none_or(|place| {
                 // Whoever died holding it had only looked at directories.
                 is_at(session, &mut place.lock().unwrap_or_else(PoisonError::into_inner))

@@ -3,6 +3,8 @@
 //! The page is frozen. Only what is on the path and asked for is in it: no other branch, no system prompt, no directory, and
 //! nothing of another session. The session records that it was shared and never how to open it.
 
+use std::collections::BTreeSet;
+
 use ramus_model::{Body, Draft, Seq, time};
 use ramus_publish::html;
 use ramus_publish::transcript::Transcript;
@@ -51,6 +53,17 @@ pub struct Shared {
     pub share: Share,
     /// What opens it.
     pub secret: String,
+}
+
+/// What a secret opens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// The page.
+    Page(Vec<u8>),
+    /// Nothing any more: the share was taken back, or its time is over.
+    Over,
+    /// Nothing: there is no such share, or the secret is another one.
+    Nothing,
 }
 
 impl Engine {
@@ -119,7 +132,7 @@ impl Engine {
             secret_sha256: hash(&secret),
         };
         shares.add(share.clone(), preview.page().as_bytes())?;
-        let data = json!({"op": "share", "client": self.client, "id": share.id, "entry": entry, "include": share.include,
+        let data = json!({"op": "share", "client": self.client_of(session), "id": share.id, "entry": entry, "include": share.include,
             "expires": share.expires.map(time::format)});
         let draft = Draft::new(Body::ramus("share", data));
         if let Err(error) = self.append(session, &[draft], &Cursor::Leaf) {
@@ -141,7 +154,7 @@ impl Engine {
             return Err(EngineError::ShareNotFound(id.unwrap_or(&owner).to_owned()));
         }
         for share in &ended {
-            let data = json!({"op": "unshare", "client": self.client, "id": share.id});
+            let data = json!({"op": "unshare", "client": self.client_of(session), "id": share.id});
             self.append(session, &[Draft::new(Body::ramus("share", data))], &Cursor::Leaf)?;
         }
         Ok(ended)
@@ -161,14 +174,32 @@ impl Engine {
         Ok(self.list_shares()?.into_iter().filter(|share| share.is_open(now)).collect())
     }
 
-    /// Returns the page that a secret opens; none when there is no such share, it is over, or the secret is another one.
-    pub fn open_share(&self, id: &str, secret: &str) -> Result<Option<Vec<u8>>, EngineError> {
+    /// Removes the pages of shares whose time is over. The list remembers that they were there.
+    pub fn sweep_shares(&self) -> Result<(), EngineError> {
+        match &self.shares {
+            Some(shares) => shares.sweep(self.now()),
+            None => Ok(()),
+        }
+    }
+
+    /// Finds what a secret opens.
+    pub fn open_share(&self, id: &str, secret: &str) -> Result<Opened, EngineError> {
         let shares = self.shares()?;
         let now = self.now();
         let found = shares.all()?.into_iter().find(|share| share.id == id);
-        match found.filter(|share| share.opens_with(secret) && share.is_open(now)) {
-            Some(share) => shares.page(&share).map(Some),
-            None => Ok(None),
+        match found.filter(|share| share.opens_with(secret)) {
+            Some(share) if share.is_open(now) => shares.page(&share).map(Opened::Page),
+            Some(_) => Ok(Opened::Over),
+            None => Ok(Opened::Nothing),
+        }
+    }
+
+    /// Takes back some of what is shared of a session.
+    pub(crate) fn revoke_shares_called(&self, session: &str, ids: &BTreeSet<String>) -> Result<(), EngineError> {
+        let is_meant = |share: &Share| share.session == session && ids.contains(&share.id);
+        match self.shares.as_ref().filter(|_| !ids.is_empty()) {
+            Some(shares) => shares.revoke(is_meant, self.now(), &self.timestamp()).map(drop),
+            None => Ok(()),
         }
     }
 

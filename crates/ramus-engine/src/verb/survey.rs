@@ -1,14 +1,19 @@
 //! One pass over the messages of a session: what they used and when the newest was written.
 
+use std::collections::{HashMap, HashSet};
+
 use ramus_catalogue::Answer;
 use ramus_model::json::Raw;
-use ramus_model::message::{Glance, Message};
+use ramus_model::message::{Glance, Message, Usage};
 use ramus_model::usage::{ModelName, UsageTotals};
 use ramus_model::{Kind, Lines as _, Record, Role, Seq};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::EngineError;
 use crate::session::Session;
+
+/// How many answers back another piece of the same answer may be.
+const NEAR: usize = 8;
 
 /// What one pass over the messages of a session finds.
 #[derive(Default)]
@@ -32,6 +37,8 @@ impl Session {
         let log = self.log();
         let lines = self.lines();
         let shared = log.len() - log.own_len();
+        // An answer may come in several messages. The last one says what all of them used.
+        let mut responses: HashMap<String, (ModelName, Usage)> = HashMap::new();
         for seq in log.seqs().skip(known).filter(|seq| log.is_original(*seq) && log.belongs(*seq)) {
             let Some(record) = log.record(seq).filter(|record| record.kind == Kind::Message) else { continue };
             let is_visible = Record::is_visible(record);
@@ -45,22 +52,48 @@ impl Session {
             let Some(glance) = Raw::parse(&line).and_then(Message::glance) else { continue };
             if is_visible {
                 survey.newest = survey.newest.max(glance.timestamp.or(glance.written));
-                survey.count(&glance);
+                if let Some((answer, usage)) = used(&glance) {
+                    match &answer.response {
+                        Some(response) => drop(responses.insert(response.clone(), (ModelName::of(answer), usage))),
+                        None => survey.usage.add(&ModelName::of(answer), &usage),
+                    }
+                }
             }
             if is_own {
                 survey.answers.extend(answer(seq, log.id(seq), &glance));
             }
         }
+        responses.values().for_each(|(model, usage)| survey.usage.add(model, usage));
         Ok(())
+    }
+
+    /// Says whether what was found behind the first `known` entries goes on with an answer before them.
+    pub(crate) fn goes_on(&self, survey: &Survey, known: usize) -> Result<bool, EngineError> {
+        let responses: HashSet<i64> = survey.answers.iter().filter_map(|answer| answer.response).collect();
+        if responses.is_empty() {
+            return Ok(false);
+        }
+        let log = self.log();
+        let lines = self.lines();
+        let is_answer = |seq: &Seq| log.record(*seq).is_some_and(|record| record.role == Role::Assistant);
+        let added = log.seqs().skip(known).count();
+        for seq in log.seqs().rev().skip(added).filter(is_answer).take(NEAR) {
+            let Some(place) = log.place(seq) else { continue };
+            let line = lines.line(place)?;
+            let glance = Raw::parse(&line).and_then(Message::glance);
+            let response = glance.and_then(|glance| glance.answer?.response);
+            if response.is_some_and(|response| responses.contains(&hash(&response))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
-impl Survey {
-    fn count(&mut self, glance: &Glance) {
-        if let Some((answer, usage)) = glance.answer.as_ref().and_then(|answer| Some((answer, answer.usage?))) {
-            self.usage.add(&ModelName::of(answer), &usage);
-        }
-    }
+/// Who answered, and what that used.
+fn used(glance: &Glance) -> Option<(&ramus_model::message::Answer, Usage)> {
+    let answer = glance.answer.as_ref()?;
+    Some((answer, answer.usage?))
 }
 
 /// What the catalogue keeps of an answer.

@@ -26,29 +26,53 @@ pub enum TagChange {
     Set(Vec<String>),
 }
 
+impl TagChange {
+    /// Cleans the tags and refuses those that cannot be any.
+    fn cleaned(&self) -> Result<Self, EngineError> {
+        let checked = |tags: &[String]| tags.iter().map(|tag| check_tag(tag)).collect::<Result<_, _>>();
+        Ok(match self {
+            Self::Add(tags) => Self::Add(checked(tags)?),
+            Self::Set(tags) => Self::Set(checked(tags)?),
+            // What cannot be a tag is none of these, unless another program wrote it.
+            Self::Remove(tags) => Self::Remove(tags.iter().flat_map(|tag| [tag.clone(), cleaned(tag)]).collect()),
+        })
+    }
+}
+
+/// Refuses changes, made one after the other, that the tags of a session could not take.
+pub(crate) fn check_tag_changes(session: &Session, changes: &[TagChange]) -> Result<(), EngineError> {
+    let mut tags: BTreeSet<String> = session.tags().into_iter().collect();
+    for change in changes {
+        tags = changed(&tags, &change.cleaned()?)?;
+    }
+    Ok(())
+}
+
+/// Returns the tags behind a change.
+fn changed(old: &BTreeSet<String>, change: &TagChange) -> Result<BTreeSet<String>, EngineError> {
+    let mut new = old.clone();
+    match change {
+        TagChange::Add(tags) => new.extend(tags.iter().cloned()),
+        TagChange::Remove(tags) => new.retain(|tag| !tags.contains(tag)),
+        TagChange::Set(tags) => new = tags.iter().cloned().collect(),
+    }
+    if new.len() > MOST && new.len() > old.len() {
+        return Err(EngineError::Invalid(format!("a session can have at most {MOST} tags")));
+    }
+    Ok(new)
+}
+
 impl Engine {
     /// Changes the tags and returns them, in order. Nothing is written when they stay the same.
     pub fn change_tags(&self, session: &mut Session, change: &TagChange) -> Result<Vec<String>, EngineError> {
-        let named = match change {
-            TagChange::Add(tags) | TagChange::Set(tags) => tags.iter().map(|tag| check_tag(tag)).collect(),
-            // What cannot be a tag is none of these, unless another program wrote it.
-            TagChange::Remove(tags) => Ok(tags.iter().flat_map(|tag| [tag.clone(), cleaned(tag)]).collect()),
-        };
-        let named: BTreeSet<String> = named?;
+        let change = change.cleaned()?;
         self.change_meta(session, "tag", |session| {
             let old: BTreeSet<String> = session.tags().into_iter().collect();
-            let new: BTreeSet<&String> = match change {
-                TagChange::Add(_) => old.union(&named).collect(),
-                TagChange::Remove(_) => old.difference(&named).collect(),
-                TagChange::Set(_) => named.iter().collect(),
-            };
-            if new.len() > MOST && new.len() > old.len() {
-                return Err(EngineError::Invalid(format!("a session can have at most {MOST} tags")));
-            }
-            if new.iter().copied().eq(&old) {
+            let new = changed(&old, &change)?;
+            if new == old {
                 return Ok(Map::new());
             }
-            let tags = if new.is_empty() { Value::Null } else { new.into_iter().map(String::as_str).collect() };
+            let tags = if new.is_empty() { Value::Null } else { new.into_iter().collect() };
             Ok(Map::from_iter([("tags".to_owned(), tags)]))
         })?;
         Ok(session.tags())

@@ -42,7 +42,7 @@ impl Engine {
         let tasks = self.rewriting(session, |engine, session| {
             let old = session.todos(session.log().leaf())?;
             let tasks = changed(&old, change)?;
-            let body = Doing::one(TODO, engine).mark(Body::ramus(TODO, json!({"tasks": tasks})));
+            let body = Doing::one(TODO, engine).to(session).mark(Body::ramus(TODO, json!({"tasks": tasks})));
             let id = new_entry_id(|id| session.log().seq_of(id).is_some());
             let mut bytes = close_tail(session);
             bytes.extend(body.to_line(&id, session.leaf().as_ref(), &engine.timestamp()));

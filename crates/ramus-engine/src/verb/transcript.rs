@@ -120,15 +120,16 @@ impl Engine {
         if steps.is_empty() {
             return Ok(());
         }
-        let store = match self.snapshot_store(session) {
-            Ok(store) => store,
+        let missing = || EngineError::Invalid("nothing is kept of the directory".into());
+        let glance = match self.glance_at_snapshots(session).and_then(|glance| glance.ok_or_else(missing)) {
+            Ok(glance) => glance,
             Err(error) => {
                 note_once(notes, format!("Changes of files are not shown: {error}"));
                 return Ok(());
             }
         };
         for (before, after) in steps {
-            match store.diff(before, after, &[]) {
+            match glance.diff(before, after, &[]) {
                 Ok(diffs) => entry.parts.extend(
                     diffs
                         .into_iter()

@@ -1,11 +1,11 @@
-//! What was interrupted between files and conversation: both go on to the end together, or neither does.
+//! A restore that was interrupted between files and conversation: both go on to the end together, or neither does.
 //!
 //! The snapshot that is kept before files are restored says what shall come of it. When that entry is the last word of the
 //! log, nobody got to the end. If files are as they shall be, the rest is done; if none is, nothing was begun, and the
 //! conversation stays where it is.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ramus_model::json::Raw;
 use ramus_model::{Kind, Record, Seq};
@@ -19,7 +19,10 @@ use crate::session::Session;
 use crate::verb::restore::note_restored;
 use crate::verb::revert::{completed, pointer};
 use crate::verb::snapshot::{SnapshotEntry, describe};
-use crate::workspace::Cause;
+use crate::workspace::{Cause, paths_to_json};
+
+/// So many paths are named that a snapshot does not keep.
+const NAMED: usize = 1_000;
 
 /// What shall come of a restore.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,13 +73,17 @@ impl Engine {
     pub(crate) fn note_safety(
         &self,
         session: &mut Session,
-        (taken, label): (&Taken, &str),
+        (taken, label, lost): (&Taken, &str, &[&Path]),
         intent: Option<&Intent>,
         doing: &mut Doing,
     ) -> Result<SnapshotEntry, EngineError> {
         let mut data = describe(taken, label, Cause::Safety);
         if let (Some(object), Some(intent)) = (data.as_object_mut(), intent) {
             object.insert("intent".into(), intent.to_json());
+        }
+        // What goes all the same, and is not in it.
+        if let Some(object) = data.as_object_mut().filter(|_| !lost.is_empty()) {
+            object.insert("not_kept".into(), paths_to_json(lost.iter().copied().take(NAMED)));
         }
         self.note_snapshot(session, data, doing)
     }
@@ -86,13 +93,17 @@ impl Engine {
         if std::mem::replace(&mut session.looked_for_intent, true) {
             return;
         }
-        if !matches!(session.intent(), Ok(Some(_))) {
+        let has_intent = matches!(session.intent(), Ok(Some(_)));
+        if !has_intent && !matches!(self.left_step(session), Ok(Some(_))) {
             return;
         }
         // Whoever has the lease is not done yet.
         let Ok(_lease) = self.store.lease(session.location(), self.now()) else { return };
         if let Err(error) = self.end_travel(session) {
             session.notices.push(format!("a restore that was interrupted could not be ended yet: {error}"));
+        }
+        if let Err(error) = self.close_calls(session) {
+            session.notices.push(format!("what a killed turn changed could not be noted yet: {error}"));
         }
     }
 
@@ -113,7 +124,7 @@ impl Engine {
             let label = format!("Not restored: {what}");
             let taken =
                 store.take_since(safety.commit, &About { label: label.clone(), parents: vec![safety.commit] })?;
-            self.note_safety(session, (&taken, &label), None, &mut doing)?;
+            self.note_safety(session, (&taken, &label, &[]), None, &mut doing)?;
             session.notices.push(format!("restoring {what} was interrupted before it began; nothing was changed"));
             return Ok(());
         }

@@ -49,32 +49,56 @@ impl Engine {
     /// Takes the last operation back that was not taken back yet. Files go back when it changed some, and those that
     /// somebody else changed since are left alone unless that is forced.
     pub fn undo(&self, session: &mut Session, options: &RestoreOptions) -> Result<TakenBack, EngineError> {
-        self.take_back(session, Way::Undo, options)
+        self.take_back(session, (Way::Undo, None), options)
     }
 
     /// Does again what was taken back last, as long as nothing was done since.
     pub fn redo(&self, session: &mut Session, options: &RestoreOptions) -> Result<TakenBack, EngineError> {
-        self.take_back(session, Way::Redo, options)
+        self.take_back(session, (Way::Redo, None), options)
     }
 
-    fn take_back(&self, session: &mut Session, way: Way, options: &RestoreOptions) -> Result<TakenBack, EngineError> {
+    /// Takes back or does again exactly one operation, named by its id or by one of its entries: when another one would be
+    /// next, nothing happens.
+    pub fn take_back_this(
+        &self,
+        session: &mut Session,
+        (way, operation): (Way, &str),
+        options: &RestoreOptions,
+    ) -> Result<TakenBack, EngineError> {
+        self.take_back(session, (way, Some(operation)), options)
+    }
+
+    fn take_back(
+        &self,
+        session: &mut Session,
+        (way, wanted): (Way, Option<&str>),
+        options: &RestoreOptions,
+    ) -> Result<TakenBack, EngineError> {
         self.make_writable(session)?;
         let _lease = self.store.lease(session.location(), self.now())?;
         session.refresh()?;
+        self.close_calls(session)?;
         let (name, nothing) = match way {
             Way::Undo => (UNDO, "there is nothing to undo"),
             Way::Redo => (REDO, "there is nothing to redo: nothing was undone, or something was done since"),
         };
         let found = operation::next(session.log(), &session.lines(), way)?;
         let operation = found.ok_or_else(|| EngineError::Conflict(nothing.into()))?;
+        if wanted.is_some_and(|wanted| !is_named(session, &operation, wanted)) {
+            return Err(EngineError::Conflict("something else was done to the session since".into()));
+        }
         refuse_final(&operation)?;
         let earlier = before(session, &operation)?;
         let changed = Changed::by(session, &operation)?;
+        if changed.ends_share {
+            let message = "something that was shared was taken back last, and that cannot be undone: its address never works again";
+            let hint = "share it again, under another address";
+            return Err(EngineError::Final { message: message.into(), hint: hint.into() });
+        }
         let leaf = if changed.moves_leaf { earlier.leaf() } else { session.leaf() };
         let files = self.files_back(session, &operation, &changed, options)?;
         if options.dry_run {
-            let files = RestoreReport { plan: files.plan, ..RestoreReport::default() };
-            return Ok(TakenBack { operation, files, leaf, is_done: false });
+            return Ok(TakenBack { operation, files: files.planned(), leaf, is_done: false });
         }
         let mut doing = Doing::several(name, self, session);
         let what = format!("what {} changed", operation.name);
@@ -91,6 +115,8 @@ impl Engine {
         // Only now it is taken back: a process that ends before has only kept a snapshot.
         let doing = doing.taking_back(&back.operation.id);
         let known = session.log().len();
+        // First: what the log says is taken back must not be open.
+        self.revoke_shares_called(session.id().as_str(), &back.changed.shares)?;
         self.rewriting(session, |engine, session| {
             // Where files are back already, what somebody else wrote meanwhile stays a branch.
             if session.log().len() != known && notes.is_empty() {
@@ -139,6 +165,12 @@ impl Engine {
         let timeline = Timeline::of(session)?;
         self.way_back(session, &timeline, since, options)
     }
+}
+
+/// Says whether a name means an operation: its id, that of one of its entries, or of what it took back.
+fn is_named(session: &Session, operation: &Operation, name: &str) -> bool {
+    let is_entry = |seq: &Seq| session.log().id(*seq) == name;
+    operation.id == name || operation.takes_back.as_deref() == Some(name) || operation.entries.iter().any(is_entry)
 }
 
 /// Some things are done for good.
@@ -201,15 +233,23 @@ impl<'w> Writing<'w> {
         if changed.has_title {
             bodies.push(title_body(facts.title().map_or("", |(title, _)| title)));
         }
+        bodies.extend(changed.shares.iter().map(|id| Body::ramus("share", json!({"id": id}))));
         let moves = hung != self.leaf || !changed.versions.is_empty() || !changed.segments.is_empty();
         if moves || bodies.is_empty() {
-            let target = self.leaf.as_ref().map(EntryId::as_str);
-            bodies.push(Body::ramus("leaf", json!({"target": target})));
+            bodies.push(Body::ramus("leaf", self.pointer(earlier)?));
         }
         for body in bodies {
             self.line(body, self.leaf.clone());
         }
         Ok(self.bytes)
+    }
+
+    /// What moves the leaf. A revert that was in force before is so again, and can be taken back.
+    fn pointer(&self, earlier: &Session) -> Result<Value, EngineError> {
+        let target = self.leaf.as_ref().map(EntryId::as_str);
+        let revert = earlier.revert_in_force()?.map(|revert| revert.data);
+        let revert = revert.filter(|data| data.get("target").and_then(Value::as_str) == target);
+        Ok(revert.unwrap_or_else(|| json!({"target": target})))
     }
 
     /// Writes a new entry.

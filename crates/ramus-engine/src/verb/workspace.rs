@@ -9,7 +9,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use ramus_model::Body;
-use ramus_snapshot::Conflict;
+use ramus_snapshot::{Conflict, Glance};
 use serde_json::json;
 
 use crate::engine::Engine;
@@ -17,7 +17,7 @@ use crate::error::EngineError;
 use crate::operation::Doing;
 use crate::session::Session;
 use crate::verb::create::is_tame;
-use crate::verb::restore::{RestoreReport, towards};
+use crate::verb::restore::RestoreReport;
 use crate::verb::snapshot::{SnapshotEntry, look};
 use crate::workspace::{io, make, short};
 
@@ -62,6 +62,8 @@ pub struct WorkspaceInfo {
     pub latest_snapshot: Option<String>,
     /// Whether files differ from that one; none without one.
     pub is_dirty: Option<bool>,
+    /// Whether a restore was interrupted, so that files are neither here nor there until it is ended.
+    pub is_interrupted: bool,
 }
 
 impl Engine {
@@ -129,22 +131,21 @@ impl Engine {
         Ok(Some(owned.root))
     }
 
-    /// Says what there is to know about the directory that a session works in.
+    /// Says what there is to know about the directory that a session works in. Nothing is kept or put back.
     pub fn describe_workspace(&self, session: &mut Session) -> Result<WorkspaceInfo, EngineError> {
         let id = session.id().to_string();
         let owned = self.owned_workspace(session);
         let root = owned.clone().unwrap_or_else(|| PathBuf::from(session.cwd()));
         let mount = if owned.is_some() { format!("/mnt/{id}") } else { root.display().to_string() };
         let latest = session.account()?.latest;
-        let is_dirty = match latest {
-            // A directory that is gone is neither the same nor another.
-            Some(latest) if Path::new(session.cwd()).is_dir() => {
-                let mut store = self.snapshot_store(session)?;
-                let now = look(session, &mut store, "")?.id;
-                Some(!store.changed(latest, now)?.is_empty())
-            }
+        // A directory that is gone is neither the same nor another.
+        let is_there = latest.is_some() && Path::new(session.cwd()).is_dir();
+        let glance = if is_there { self.glance_at_snapshots(session)? } else { None };
+        let is_dirty = match (&glance, latest) {
+            (Some(glance), Some(latest)) => Some(!glance.is_as(latest)?),
             _ => None,
         };
+        let is_interrupted = glance.as_ref().map_or(Ok(false), Glance::is_interrupted)?;
         let standard = |(name, purpose): &(&str, &str)| Mount {
             name: (*name).to_owned(),
             path: root.join(name),
@@ -158,14 +159,16 @@ impl Engine {
             snapshots: self.snapshots(session)?.len(),
             latest_snapshot: latest.map(short),
             is_dirty,
+            is_interrupted,
             id,
             root,
             mount,
         })
     }
 
-    /// Makes a workspace exactly what a snapshot holds: everything else that snapshots cover goes, whoever made it. What
-    /// was there is kept in a snapshot first. Only what this home made can be reset.
+    /// Makes a workspace exactly what a snapshot holds: everything else goes, whoever made it, also what snapshots do not
+    /// cover, unless it was there then. What was there is kept in a snapshot first, as far as one can hold it; the rest is
+    /// told. Only what this home made can be reset.
     pub fn reset_workspace(
         &self,
         session: &mut Session,
@@ -180,16 +183,22 @@ impl Engine {
         }
         self.end_travel(session)?;
         let mut store = self.snapshot_store(session)?;
-        let current = look(session, &mut store, "")?.id;
-        let plan = towards(&store, target.commit, current, &[])?;
-        if dry_run || plan.steps.iter().all(|step| step.conflict == Some(Conflict::Forbidden)) {
-            return Ok(RestoreReport { plan, ..RestoreReport::default() });
+        let taken = look(session, &mut store, "")?;
+        let stay = STANDARD.map(|(name, _)| Path::new(name));
+        let (mut plan, uncovered) = store.plan_exactly(target.commit, taken.id, &stay)?;
+        store.settle(&mut plan, true)?;
+        let is_final = |conflict| matches!(conflict, Some(Conflict::Forbidden | Conflict::Uncovered));
+        if dry_run || plan.steps.iter().all(|step| is_final(step.conflict)) {
+            if !dry_run {
+                self.note_standing(session, &store, (&taken, target), "workspace")?;
+            }
+            return Ok(RestoreReport { plan, uncovered, ..RestoreReport::default() });
         }
         let mut doing = Doing::several("workspace", self, session);
         let applied = self.apply(session, &mut store, (&plan, true), &target.id(), None, &mut doing)?;
         self.record(session, &mut doing, vec![applied.draft])?;
         let (safety, restored) = (Some(applied.safety), applied.restored);
-        Ok(RestoreReport { plan, safety, restored, ..RestoreReport::default() })
+        Ok(RestoreReport { plan, safety, restored, uncovered, ..RestoreReport::default() })
     }
 
     /// Makes the standard directories of a session's workspace, if it has one and they are gone: a restore removes

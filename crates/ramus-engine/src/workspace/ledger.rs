@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use ramus_snapshot::{About, FileDiff, SnapshotError, SnapshotId, Snapshots};
+use ramus_tools::Reach;
 
 use super::note::Summary;
 
@@ -38,6 +39,8 @@ pub(crate) struct Step {
     pub(crate) after: SnapshotId,
     pub(crate) summary: Summary,
     pub(crate) paths: Vec<PathBuf>,
+    /// What changed meanwhile and was none of theirs.
+    pub(crate) theirs: Vec<PathBuf>,
     /// The calls that ran: of which turn, and which.
     pub(crate) by: Vec<(String, String)>,
 }
@@ -56,6 +59,8 @@ struct Taking {
     together: Vec<(String, String)>,
     /// The files before the first of them began.
     before: Option<SnapshotId>,
+    /// What those that ended can have changed; none when nobody knows.
+    reach: Option<Reach>,
     /// Why no more snapshots are taken.
     trouble: Option<String>,
     notices: Vec<String>,
@@ -85,6 +90,7 @@ impl Ledgers {
             underway: Vec::new(),
             together: Vec::new(),
             before: None,
+            reach: None,
             trouble: None,
             notices: Vec::new(),
         };
@@ -95,23 +101,32 @@ impl Ledgers {
 }
 
 impl Ledger {
-    /// Notes that a call is about to run. What was there before is kept.
-    pub(crate) fn begin(&self, turn: &str, call: &str, label: &str) {
+    /// Notes that a call is about to run. What was there before is kept, and returned.
+    pub(crate) fn begin(&self, turn: &str, call: &str, label: &str) -> Option<SnapshotId> {
         let mut taking = self.taking();
         if taking.underway.is_empty() {
             taking.before = taking.take(label);
             taking.together.clear();
+            taking.reach = Some(Reach::default());
         }
         let who = (turn.to_owned(), call.to_owned());
         taking.underway.push(who.clone());
         taking.together.push(who);
+        taking.before
     }
 
-    /// Notes that a call has run. When no other one does, what all of them changed is kept.
-    pub(crate) fn end(&self, turn: &str, call: &str, label: &str) {
+    /// Returns what was there before the calls that run now; none when none does.
+    pub(crate) fn before(&self) -> Option<SnapshotId> {
+        self.taking().before
+    }
+
+    /// Notes that a call has run, and what it can have changed, if that is known. When no other one runs, what all of them
+    /// changed is kept.
+    pub(crate) fn end(&self, turn: &str, call: &str, label: &str, reach: Option<Reach>) {
         let mut taking = self.taking();
         if let Some(at) = taking.underway.iter().position(|who| who.0 == turn && who.1 == call) {
             taking.underway.remove(at);
+            taking.reach = taking.reach.take().zip(reach).map(|(all, reach)| all.with(reach));
         }
         if !taking.underway.is_empty() {
             return;
@@ -198,14 +213,27 @@ impl Taking {
         Ok(taken.id)
     }
 
+    /// What differs between two looks and may have been changed by the calls between them.
     fn compare(&mut self, before: SnapshotId, after: SnapshotId) -> Option<Step> {
-        let compared = self.open.as_ref().map(|store| (store.diff(before, after, &[]), store.changed(before, after)));
-        match compared? {
-            (Ok(diffs), Ok(paths)) => {
-                let by = std::mem::take(&mut self.together);
-                Some(Step { before, after, summary: Summary::of(&diffs), paths, by })
+        let store = self.open.as_ref()?;
+        let is_ours = |path: &PathBuf| self.reach.as_ref().is_none_or(|reach| reach.covers(&self.root.join(path)));
+        let compared = store.changed(before, after).and_then(|changed| {
+            let (paths, theirs): (Vec<PathBuf>, Vec<PathBuf>) = changed.into_iter().partition(is_ours);
+            // What is not covered may differ, which nobody can take back.
+            if paths.is_empty() {
+                return Ok(None);
             }
-            (Err(error), _) | (_, Err(error)) => {
+            let only = if theirs.is_empty() { &[] } else { paths.as_slice() };
+            let summary = Summary::of(&store.diff(before, after, only)?);
+            Ok(Some((summary, paths, theirs)))
+        });
+        match compared {
+            Ok(None) => None,
+            Ok(Some((summary, paths, theirs))) => {
+                let by = std::mem::take(&mut self.together);
+                Some(Step { before, after, summary, paths, theirs, by })
+            }
+            Err(error) => {
                 self.trouble = Some(told(&error));
                 None
             }
@@ -243,22 +271,37 @@ mod tests {
         ledger.begin("parent", "one", "x");
         assert!(put("one"));
         other.begin("child", "two", "x");
-        ledger.end("parent", "one", "x");
+        ledger.end("parent", "one", "x", None);
         assert!(put("two"));
         assert_eq!(ledger.len(), 0, "a call still runs");
-        other.end("child", "two", "x");
+        other.end("child", "two", "x", None);
         assert!(put("person"));
         ledger.begin("parent", "three", "x");
-        ledger.end("parent", "three", "x");
+        ledger.end("parent", "three", "x", None);
         ledger.begin("parent", "four", "x");
         assert!(put("four"));
-        ledger.end("parent", "four", "x");
+        ledger.end("parent", "four", "x", None);
         let steps = ledger.steps_from(0);
         let paths = |step: &Step| step.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
         assert_eq!(steps.iter().map(paths).collect::<Vec<_>>(), [vec!["one", "two"], vec!["four"]]);
         let calls = |step: &Step| step.by.iter().map(|(_, call)| call.clone()).collect::<Vec<_>>();
         assert_eq!(steps.iter().map(calls).collect::<Vec<_>>(), [vec!["one", "two"], vec!["four"]]);
         assert_eq!(ledger.last().map(|last| last.files), Some(5));
+        // What a call cannot have changed was changed by somebody else.
+        let reach = |name: &str| Some(Reach::of([root.join(name)]));
+        ledger.begin("parent", "five", "x");
+        assert!(put("five") && put("person"));
+        ledger.begin("child", "six", "x");
+        assert!(put("six") && fs::write(root.join("person"), "again").is_ok());
+        ledger.end("parent", "five", "x", reach("five"));
+        ledger.end("child", "six", "x", reach("six"));
+        let step = ledger.steps_from(2).pop();
+        let told = step.map(|step| (paths(&step), step.theirs, step.summary.files));
+        assert_eq!(told, Some((vec!["five".to_owned(), "six".to_owned()], vec![PathBuf::from("person")], 2)));
+        ledger.begin("parent", "seven", "x");
+        assert!(fs::write(root.join("person"), "only").is_ok());
+        ledger.end("parent", "seven", "x", reach("seven"));
+        assert_eq!(ledger.len(), 3, "nothing of it was theirs");
         drop((ledger, other));
         assert_eq!(ledgers.of(&store, &root, &[], None).len(), 0, "nobody had it any more");
     }

@@ -1,6 +1,7 @@
-//! What entries say about files: `ramus.snapshot` (a snapshot was taken), `ramus.files` (a call changed files) and
-//! `ramus.turn` (a turn ended).
+//! What entries say about files: `ramus.started` (a call begins), `ramus.files` (a call changed files), `ramus.snapshot` (a
+//! snapshot was taken) and `ramus.turn` (a turn ended).
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use crate::verb::info::GitState;
 pub(crate) const SNAPSHOT: &str = "snapshot";
 pub(crate) const FILES: &str = "files";
 pub(crate) const TURN: &str = "turn";
+const STARTED: &str = "started";
 
 /// How many characters of a snapshot's name people use.
 const SHORT: usize = 12;
@@ -31,10 +33,14 @@ pub enum Cause {
     Safety,
     /// Files were restored.
     Restored,
+    /// A call was about to change files, or had. No entry says this of itself.
+    Call,
+    /// A call was about to run that did not come to its end yet, or never will.
+    Before,
 }
 
 impl Cause {
-    const ALL: [Self; 4] = [Self::Asked, Self::Turn, Self::Safety, Self::Restored];
+    const ALL: [Self; 5] = [Self::Asked, Self::Turn, Self::Safety, Self::Restored, Self::Before];
 
     /// Returns its name in entries.
     pub fn as_str(self) -> &'static str {
@@ -43,6 +49,8 @@ impl Cause {
             Self::Turn => "turn",
             Self::Safety => "safety",
             Self::Restored => "restored",
+            Self::Call => "call",
+            Self::Before => "before",
         }
     }
 }
@@ -75,6 +83,7 @@ impl Summary {
 /// Which entry it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Name {
+    Started,
     Snapshot,
     Files,
     Turn,
@@ -89,7 +98,11 @@ pub(crate) struct Note {
     /// What ramus or an agent changed: the files before and after.
     pub(crate) steps: Vec<(SnapshotId, SnapshotId)>,
     /// What of that somebody else changed at the same moment.
-    pub(crate) theirs: Vec<PathBuf>,
+    pub(crate) theirs: BTreeSet<PathBuf>,
+    /// What of that either of them may have changed last.
+    pub(crate) unclear: BTreeSet<PathBuf>,
+    /// Whether the call was killed that changed it.
+    pub(crate) is_interrupted: bool,
     pub(crate) cause: Option<Cause>,
     pub(crate) label: String,
     /// How many files the snapshot holds.
@@ -117,6 +130,7 @@ impl Note {
         let raw = Raw::parse(line)?;
         let custom = raw.field("customType").and_then(Raw::text)?;
         let name = match custom.strip_prefix("ramus.")? {
+            STARTED => Name::Started,
             SNAPSHOT => Name::Snapshot,
             FILES => Name::Files,
             TURN => Name::Turn,
@@ -124,30 +138,41 @@ impl Note {
         };
         let data = raw.field("data")?;
         let kept = if name == Name::Turn { data.field("snapshot").filter(|kept| !kept.is_null()) } else { Some(data) };
-        let commit = kept.and_then(|kept| commit(kept.field("commit")));
+        let commit = match name {
+            // Without it, it says nothing about files.
+            Name::Started => Some(id(data, "before")?),
+            _ => kept.and_then(|kept| commit(kept.field("commit"))),
+        };
         let steps = match name {
             Name::Files => steps(data.field("steps")?)?,
             // What was restored was changed from one state to the other.
             Name::Snapshot => {
                 commit.zip(id(data, "before")).map(|(after, before)| (before, after)).into_iter().collect()
             }
-            Name::Turn => Vec::new(),
+            Name::Started | Name::Turn => Vec::new(),
         };
         let cause = match name {
             Name::Snapshot => {
                 text(data, "cause").and_then(|text| Cause::ALL.into_iter().find(|one| one.as_str() == text))
             }
             Name::Turn => commit.map(|_| Cause::Turn),
+            Name::Started => Some(Cause::Before),
             Name::Files => None,
         };
         let git = data.field("git");
+        let label = match name {
+            Name::Started => text(data, "name").map(|name| format!("Before {name}")),
+            _ => kept.and_then(|kept| text(kept, "label")),
+        };
         Some(Self {
             name,
             commit: commit.or_else(|| steps.last().map(|(_, after)| *after)),
-            theirs: data.field("theirs").into_iter().flat_map(Raw::items).filter_map(path_of).collect(),
+            theirs: paths(data, "theirs"),
+            unclear: paths(data, "unclear"),
+            is_interrupted: data.field("interrupted").and_then(Raw::flag).unwrap_or_default(),
             steps,
             cause,
-            label: kept.and_then(|kept| text(kept, "label")).unwrap_or_default(),
+            label: label.unwrap_or_default(),
             files: count(kept, "files"),
             uncovered: count(kept, "uncovered"),
             summary: Summary::read(data.field("summary")),
@@ -177,12 +202,16 @@ pub(crate) fn short(id: SnapshotId) -> String {
 }
 
 /// Spells paths so that they can be read again, whatever is in them.
-pub(crate) fn theirs_to_json<'p>(paths: impl Iterator<Item = &'p Path>) -> Value {
+pub(crate) fn paths_to_json<'p>(paths: impl Iterator<Item = &'p Path>) -> Value {
     let spelled = |path: &Path| match path.to_str() {
         Some(text) => Value::from(text),
         None => json!({"hex": hex::encode(path.as_os_str().as_bytes())}),
     };
     paths.map(spelled).collect()
+}
+
+fn paths(data: Raw<'_>, name: &str) -> BTreeSet<PathBuf> {
+    data.field(name).into_iter().flat_map(Raw::items).filter_map(path_of).collect()
 }
 
 fn path_of(raw: Raw<'_>) -> Option<PathBuf> {
@@ -247,7 +276,7 @@ mod tests {
     #[test]
     fn any_path_is_spelled_so_that_it_can_be_read_again() {
         let paths = [PathBuf::from("a b/ü"), PathBuf::from(OsString::from_vec(vec![b'x', 0xff]))];
-        let spelled = theirs_to_json(paths.iter().map(PathBuf::as_path)).to_string();
+        let spelled = paths_to_json(paths.iter().map(PathBuf::as_path)).to_string();
         let raw = Raw::parse(spelled.as_bytes());
         let read: Vec<PathBuf> = raw.into_iter().flat_map(Raw::items).filter_map(path_of).collect();
         assert_eq!(read, paths);

@@ -32,17 +32,32 @@ pub(crate) enum Blame {
 pub(crate) struct Touched {
     /// What ramus or an agent changed, and the files before it did so first.
     pub(crate) ours: BTreeMap<PathBuf, SnapshotId>,
+    /// In which state ramus or an agent left it.
+    pub(crate) left: BTreeMap<PathBuf, SnapshotId>,
     /// What somebody else changed.
     pub(crate) theirs: BTreeSet<PathBuf>,
 }
 
 impl Timeline {
-    /// Reads what a session's log says.
+    /// Reads what a session's log says. Of what a fork shares with its origin only its path counts, with what hangs behind
+    /// it: what the origin did elsewhere is somebody else's.
     pub(crate) fn of(session: &Session) -> Result<Self, EngineError> {
         let log = session.log();
         let mut moments = Vec::new();
-        for seq in log.seqs().filter(|seq| log.record(*seq).is_some_and(|record| record.kind == Kind::Custom)) {
-            moments.extend(Note::read(&session.line(seq)?).map(|note| (seq, note)));
+        // Behind which entry notes of the origin are this session's too.
+        let mut above = None;
+        for seq in log.seqs() {
+            let Some(record) = log.record(seq) else { continue };
+            let (is_ours, is_custom) = (log.belongs(seq), record.kind == Kind::Custom);
+            let hangs = is_custom && above.is_some() && Record::parent(record) == above;
+            let note = if is_custom && (is_ours || hangs) { Note::read(&session.line(seq)?) } else { None };
+            let is_apart = note.as_ref().is_some_and(|note| note.name == Name::Snapshot);
+            if is_ours || hangs && !is_apart {
+                moments.extend(note.map(|note| (seq, note)));
+            }
+            if record.is_visible() {
+                above = (is_ours || hangs && !is_apart).then_some(seq);
+            }
         }
         Ok(Self { moments })
     }
@@ -52,6 +67,11 @@ impl Timeline {
         let before = self.moments.iter().rev().find_map(|(seq, note)| note.commit.filter(|_| *seq <= end));
         let first = |note: &Note| note.steps.first().map(|(before, _)| *before).or(note.commit);
         before.or_else(|| self.moments.iter().filter(|(seq, _)| *seq > end).find_map(|(_, note)| first(note)))
+    }
+
+    /// Says why nothing was kept of what a turn behind an entry did, if that is so.
+    pub(crate) fn without(&self, since: Option<Seq>) -> Option<String> {
+        self.moments.iter().filter(|(seq, _)| Some(*seq) > since).find_map(|(_, note)| note.without.clone())
     }
 
     /// Says who changed what behind an entry, up to what is there now.
@@ -67,16 +87,24 @@ impl Timeline {
         for (_, note) in self.moments.iter().filter(|(seq, _)| Some(*seq) > since) {
             for (before, after) in &note.steps {
                 touched.blame(store, state, *before, blame)?;
-                for path in store.changed(*before, *after)? {
-                    if note.theirs.contains(&path) {
+                for (path, is_shown) in store.changed_or_shown(*before, *after)? {
+                    // What happened to one of ours while it was not covered, nobody saw.
+                    let is_unseen = is_shown && touched.ours.contains_key(&path);
+                    if is_unseen || note.theirs.contains(&path) {
                         touched.note_theirs(path, blame);
-                    } else {
-                        touched.ours.entry(path).or_insert(*before);
+                        continue;
                     }
+                    if note.unclear.contains(&path) {
+                        touched.theirs.insert(path.clone());
+                    }
+                    touched.left.insert(path.clone(), *after);
+                    touched.ours.entry(path).or_insert(*before);
                 }
                 state = Some(*after);
             }
-            if let Some(commit) = note.commit {
+            // What was there before a call matters only here: a session that moved since has others.
+            let commit = note.commit.filter(|commit| note.name != Name::Started || store.has(*commit));
+            if let Some(commit) = commit {
                 touched.blame(store, state, commit, blame)?;
                 state = Some(commit);
             }
@@ -109,30 +137,5 @@ impl Touched {
         if blame != Blame::Behind || self.ours.contains_key(&path) {
             self.theirs.insert(path);
         }
-    }
-}
-
-impl Session {
-    /// Returns the notes that belong to an entry: they hang from it, one below the other, and were written right behind it.
-    pub(crate) fn notes_behind(&self, entry: Seq) -> Result<Vec<(Seq, Note)>, EngineError> {
-        let log = self.log();
-        let (mut above, mut notes) = (entry, Vec::new());
-        for seq in log.seqs().skip(entry.number() as usize) {
-            let Some(record) = log.record(seq) else { break };
-            if !record.is_visible() {
-                continue;
-            }
-            if record.kind != Kind::Custom || Record::parent(record) != Some(above) {
-                break;
-            }
-            above = seq;
-            match Note::read(&self.line(seq)?) {
-                // Taken later, for a reason of its own.
-                Some(note) if note.name == Name::Snapshot => break,
-                Some(note) => notes.push((seq, note)),
-                None => {}
-            }
-        }
-        Ok(notes)
     }
 }

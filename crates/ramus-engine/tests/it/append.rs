@@ -3,7 +3,7 @@
 use std::thread;
 
 use proptest::prelude::*;
-use ramus_engine::{Cursor, EngineError, NewSession, Say};
+use ramus_engine::{Children, Cursor, EngineError, ErrorKind, NewSession, Say};
 use ramus_model::{Draft, EntryId, Scope};
 
 use crate::homes::{clean, homes, jsonl, path, saying};
@@ -63,6 +63,31 @@ fn given_ids_and_spellings_are_kept() {
         let stored = session.line(session.resolve("mine").unwrap()).unwrap();
         let expected = r#"{"type":"somebodys","id":"mine","parentId":null,"timestamp":"2020-01-01T00:00:00Z","n":1.50,"lone":"\ud83d"}"#;
         assert_eq!(String::from_utf8(stored).unwrap(), expected, "{}", home.name);
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "when a session was made is told in milliseconds")]
+fn whoever_has_the_id_of_a_deleted_session_is_not_written_to() {
+    for home in homes() {
+        for owner in [None, Some("bob".to_owned())] {
+            let id = "taken-again".into();
+            let make = |owner: Option<String>| {
+                let new = NewSession { cwd: "/w".into(), owner, ..NewSession::default() };
+                home.engine.create_called(&id, new, serde_json::Map::new()).unwrap()
+            };
+            let mut stale = make(None);
+            home.engine.say(&mut stale, Say::user("ours")).unwrap();
+            home.engine.delete(&home.reopened(&stale), Children::Orphan, false).unwrap();
+            // It is another one even when it is of the same owner.
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            let theirs = make(owner.clone());
+            let before = home.bytes(&theirs);
+            let refused = home.engine.say(&mut stale, Say::user("ours too")).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::NotFound, "{} {owner:?}", home.name);
+            assert_eq!(home.bytes(&theirs), before, "{} {owner:?}", home.name);
+            home.engine.delete(&theirs, Children::Orphan, false).unwrap();
+        }
     }
 }
 

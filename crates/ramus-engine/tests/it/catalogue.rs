@@ -189,6 +189,9 @@ fn filters() -> Vec<Filter> {
         Filter { text: Some("ÜNÏ".into()), ..Filter::default() },
         Filter { tag: Some("t1".into()), ..all.clone() },
         Filter { starred: true, ..all.clone() },
+        Filter { agent: Some("ramus".into()), ..all.clone() },
+        Filter { agent: Some("claude".into()), ..all.clone() },
+        Filter { project: Some("a".into()), ..all.clone() },
     ];
     for key in [SortKey::Created, SortKey::Title, SortKey::Messages, SortKey::Cost, SortKey::Tokens] {
         for is_ascending in [false, true] {

@@ -296,6 +296,54 @@ fn h4_a_bad_file_is_reported_and_the_rest_comes_in() {
     assert!(done.failed.iter().all(|failure| !failure.reason.is_empty()));
 }
 
+/// Makes directories in one another whose names are too long to be opened at once, by anybody.
+fn too_deep(at: &Path) {
+    use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+    let name = "d".repeat(255);
+    let mut directory = open(at, OFlags::DIRECTORY, Mode::empty()).unwrap();
+    for _ in 0..17 {
+        mkdirat(&directory, &*name, Mode::RWXU).unwrap();
+        directory = openat(&directory, &*name, OFlags::DIRECTORY, Mode::empty()).unwrap();
+    }
+}
+
+#[test]
+fn h4_a_directory_that_cannot_be_looked_into_hides_no_other() {
+    let machine = Machine::new();
+    machine.write(".pi/agent/sessions/--proj--/2026_pi-session-1.jsonl", b"{\"type\":\"session\",\"version\":3,\"id\":\"pi-session-1\",\"timestamp\":\"2026-11-01T10:00:00.000Z\",\"cwd\":\"/proj\"}\n{\"type\":\"message\",\"id\":\"m1\",\"parentId\":null,\"timestamp\":\"2026-11-01T10:00:00.000Z\",\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n");
+    too_deep(&machine.path(".pi/agent/sessions"));
+    let environment = machine.environment();
+    let mut roots = ramus_interchange::place::roots(ramus_interchange::Format::Pi, &environment);
+    roots.iter_mut().for_each(|root| root.depth = 32);
+    let stores = machine.engine.find_foreign(&roots);
+    let done = machine.engine.import_foreign(&stores, ForeignImport::default(), &mut |_| {}).unwrap();
+    assert_eq!((done.imported.len(), done.failed.len()), (1, 1), "{done:?}");
+    assert!(done.failed[0].file.starts_with(machine.path(".pi/agent/sessions")));
+    assert_eq!(done.failed[0].agent, Some("pi"));
+}
+
+#[test]
+fn h4_a_link_to_a_directory_of_sessions_is_told() {
+    let machine = Machine::new();
+    machine.claude(CLAUDE, &conversation());
+    let elsewhere = machine.write("elsewhere/x.jsonl", (conversation().join("\n") + "\n").as_bytes());
+    let projects = machine.path(".claude/projects");
+    let link = |target: &Path, name: &str| std::os::unix::fs::symlink(target, projects.join(name)).unwrap();
+    link(elsewhere.parent().unwrap(), "-linked");
+    // What is looked at anyway, and what is no place for sessions, is not worth a word.
+    link(&projects.join("-proj"), "-again");
+    link(elsewhere.parent().unwrap(), "-proj/memory");
+    link(Path::new("/nowhere"), "-gone");
+    let told = |done: &ramus_engine::ForeignImported| -> Vec<std::path::PathBuf> {
+        assert!(done.failed.iter().all(|failure| failure.reason.contains("link to a directory")), "{done:?}");
+        done.failed.iter().map(|failure| failure.file.clone()).collect()
+    };
+    let done = machine.import();
+    assert_eq!((done.imported.len(), told(&done)), (1, vec![projects.join("-linked")]));
+    let named = machine.import_path(&projects);
+    assert_eq!((named.unchanged, told(&named)), (1, vec![projects.join("-linked"), projects.join("-proj/memory")]));
+}
+
 #[test]
 fn h4_nothing_of_another_agent_is_touched() {
     let machine = Machine::new();
@@ -378,4 +426,24 @@ fn h4_pictures_leave_the_log_and_every_record_is_kept() {
     machine.engine.convert(&session, format, extent, start, &mut ramus_engine::OneFile::new(&mut written)).unwrap();
     assert_eq!(String::from_utf8(written).unwrap(), std::fs::read_to_string(file).unwrap());
     assert!(Raw::parse(shown.as_bytes()).is_some());
+}
+
+/// OKCVM stores what counts now as a whole, and the mark that says where it ends is one entry that moves.
+#[test]
+fn h4_a_conversation_that_went_on_stands_at_its_end() {
+    let machine = Machine::new();
+    let save = |texts: &[&str]| {
+        let said = |(at, text): (usize, &&str)| {
+            let role = if at % 2 == 0 { "user" } else { "assistant" };
+            serde_json::json!({"id": format!("m{at}"), "role": role, "content": text, "timestamp": "2026-11-01T10:00:00.000Z"})
+        };
+        let messages: Vec<_> = texts.iter().enumerate().map(said).collect();
+        let conversation =
+            serde_json::json!({"id": "conversation-1", "title": "Slides", "messages": messages, "branches": {}});
+        machine.import_path(&machine.write("there/conversation.json", conversation.to_string().as_bytes()))
+    };
+    save(&["Three slides.", "Here."]);
+    let done = save(&["Three slides.", "Here.", "A fourth.", "There."]);
+    assert_eq!((done.grown.len(), done.grown[0].added), (1, 2), "{done:?}");
+    assert_eq!(path(&machine.session("conversation-1")), ["Three slides.", "Here.", "A fourth.", "There."]);
 }

@@ -138,3 +138,48 @@ fn h4_what_a_file_says_about_links_is_not_believed() {
     assert_eq!(origin(&machine, "liar-0001"), None);
     assert!(machine.home.store.list().unwrap().len() == 1);
 }
+
+/// A rollout of Codex: what it says about itself, and what is said in it, numbered from `first`.
+fn rollout(machine: &Machine, name: &str, first: usize, meta: &str, said: &[(&str, &str)]) {
+    let thread = &name[..36];
+    let mut lines = vec![format!(
+        r#"{{"timestamp":"2026-11-01T10:00:00.000Z","ordinal":{first},"type":"session_meta","payload":{{"id":"{thread}","timestamp":"2026-11-01T10:00:00.000Z","cwd":"/proj","model_provider":"openai","history_mode":"paginated"{meta}}}}}"#
+    )];
+    for (at, (role, text)) in (first + 1..).zip(said) {
+        let kind = if *role == "user" { "input_text" } else { "output_text" };
+        lines.push(format!(
+            r#"{{"timestamp":"2026-11-01T10:00:00.000Z","ordinal":{at},"type":"response_item","payload":{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":"{text}"}}]}}}}"#
+        ));
+    }
+    let file = format!(".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-{name}.jsonl");
+    machine.write(&file, (lines.join("\n") + "\n").as_bytes());
+}
+
+#[test]
+fn h4_a_thread_that_was_reverted_twice_is_linked_to_what_the_second_revert_started_from() {
+    let machine = Machine::new();
+    let [thread, fork, first, second] =
+        [1, 2, 3, 4].map(|number| format!("01a1de00-0000-7000-8000-00000000000{number}"));
+    // Whatever is made of a fork goes on saying what the fork was made of.
+    let on = |base: &str, end: usize| {
+        format!(
+            r#","forked_from_id":"{thread}","history_base":{{"thread_id":"{base}","end_ordinal_exclusive":{end},"end_byte_offset":1}}"#
+        )
+    };
+    rollout(&machine, &thread, 0, "", &[("user", "Plan it."), ("assistant", "So.")]);
+    rollout(&machine, &fork, 3, &on(&thread, 3), &[("user", "Otherwise."), ("assistant", "Well.")]);
+    rollout(&machine, &format!("{fork}_{first}"), 6, &on(&fork, 6), &[("user", "Again."), ("assistant", "Fine.")]);
+    // Nothing that the first revert added is in the second: it shares as much with all of them.
+    rollout(&machine, &format!("{fork}_{second}"), 7, &on(&first, 7), &[("user", "Once more.")]);
+    let done = machine.import();
+    assert_eq!((done.imported.len(), done.linked.len(), done.failed.len()), (4, 3, 0), "{done:?}");
+    let from = |id: &str| origin(&machine, id).map(|(session, _)| session);
+    assert_eq!(from(&fork), Some(thread.clone()));
+    assert_eq!(from(&format!("{fork}.{first}")), Some(fork.clone()));
+    assert_eq!(from(&format!("{fork}.{second}")), Some(format!("{fork}.{first}")));
+    // What was done to a session is asked of all that came from it, through links that were found later too.
+    let audited = machine.engine.audit(&machine.session(&thread)).unwrap();
+    let mut asked: Vec<_> = audited.sessions.iter().map(|session| session.id().to_string()).collect();
+    asked.sort();
+    assert_eq!(asked, [thread, fork.clone(), format!("{fork}.{first}"), format!("{fork}.{second}")]);
+}

@@ -60,7 +60,7 @@ impl Machine {
     }
 
     pub(crate) fn import_path(&self, path: &Path) -> ForeignImported {
-        let store = self.engine.find_foreign_at(path).unwrap();
+        let store = self.engine.find_foreign_at(path, None).unwrap();
         self.engine.import_foreign(&[store], ForeignImport::default(), &mut |_| {}).unwrap()
     }
 

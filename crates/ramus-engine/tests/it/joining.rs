@@ -7,6 +7,7 @@ use std::time::Duration;
 use ramus_engine::{
     Attachment, Clock, Cursor, ErrorKind, Filter, MergeBack, RestoreOptions, Retention, Say, Session, TagChange,
 };
+use ramus_model::message::Part;
 use ramus_model::{Body, Draft, EntryId, Kind};
 use serde_json::{Value, json};
 
@@ -38,8 +39,45 @@ fn compare_finds_where_two_branches_part_and_what_both_say() {
         let pairs: Vec<_> =
             compared.pairs.iter().map(|pair| (said(&pair.left), said(&pair.right), pair.is_same)).collect();
         let text = |text: &str| Some(text.to_owned());
-        let expected = [(text("left"), None, false), (None, text("right"), false), (text("same"), text("same"), true)];
+        let expected = [(text("left"), text("right"), false), (text("same"), text("same"), true)];
         assert_eq!(pairs, expected, "{}", home.name);
+    }
+}
+
+/// A call of a tool, and an answer.
+fn calling(home: &Home, session: &mut Session, command: &str, end: &str) -> Option<ramus_model::Seq> {
+    let call = json!({"role": "assistant", "provider": "demo", "model": "small", "stopReason": "toolUse",
+        "usage": {"input": 10, "output": 5},
+        "content": [{"type": "toolCall", "id": command, "name": "bash", "arguments": {"command": command}}]});
+    let answer = json!({"role": "assistant", "content": [{"type": "text", "text": end}]});
+    for message in [call, answer] {
+        let draft = Draft::new(Body::new("message", [("message", message)]));
+        home.engine.append(session, &[draft], &Cursor::Leaf).unwrap();
+    }
+    session.log().leaf()
+}
+
+#[test]
+fn calls_are_the_same_when_they_call_the_same_and_what_differs_stands_side_by_side() {
+    for home in homes() {
+        let mut session = home.saying(&["1"]);
+        let one = session.log().leaf();
+        let left = calling(&home, &mut session, "rm a", "done");
+        home.engine.branch(&mut session, one.unwrap()).unwrap();
+        home.engine.say(&mut session, Say::user("first")).unwrap();
+        let right = calling(&home, &mut session, "ls", "done");
+        let other = home.reopened(&session);
+        let compared = home.engine.compare((&mut session, left), (&other, right)).unwrap();
+        let calls = |view: &Option<ramus_engine::View>| {
+            view.as_ref().map(|view| view.message.parts.iter().any(|part| matches!(part, Part::ToolCall { .. })))
+        };
+        let pairs: Vec<_> =
+            compared.pairs.iter().map(|pair| (calls(&pair.left), calls(&pair.right), pair.is_same)).collect();
+        let expected = [(None, Some(false), false), (Some(true), Some(true), false), (Some(false), Some(false), true)];
+        assert_eq!(pairs, expected, "{}", home.name);
+        assert_eq!((compared.left.prompt, compared.right.prompt.as_deref()), (None, Some("first")));
+        assert_eq!(compared.left.totals.answers, 1, "what no answer says is priced");
+        assert_eq!(compared.left.totals.unreported.len(), 1);
     }
 }
 

@@ -93,5 +93,5 @@ fn a_page_that_cannot_be_written_is_an_error() {
     let scope = scope(&session);
     let mut out = Pieces { room: Some(300_000), ..Pieces::default() };
     let error = home.engine.write_page(&mut session, scope, Include::everything(), None, &mut out).unwrap_err();
-    assert_eq!(error.kind(), ramus_engine::ErrorKind::Io);
+    assert_eq!(error.kind(), ramus_engine::ErrorKind::Full);
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use ramus_engine::{Filter, NewSession, Say, Session, WhichDirectory, project};
+use ramus_engine::{Facet, Facets, Filter, NATIVE, NewSession, Say, Session, WhichDirectory, project};
 use ramus_model::Project;
 use ramus_store::Terminal;
 
@@ -305,4 +305,30 @@ fn what_recorded_no_project_is_looked_up() {
     assert_eq!(listing.sessions[0].project, disk.find("shop"));
     assert_eq!(home.engine.describe(&session, "/").unwrap().project, disk.find("shop"));
     assert_eq!(session.info().unwrap().project, None, "what is recorded is another matter");
+}
+
+#[test]
+fn a_project_is_found_around_sessions_that_recorded_none_and_counted() {
+    for home in homes() {
+        let disk = Disk::new();
+        disk.repository("shop", Some("https://host/ada/shop"));
+        fs::create_dir_all(disk.path("later/src")).unwrap();
+        fs::create_dir_all(disk.path("nowhere")).unwrap();
+        let recorded = home.answered(&disk.text("shop"));
+        let unrecorded = home.answered(&disk.text("later/src"));
+        home.answered(&disk.text("nowhere"));
+        disk.repository("later", Some("https://host/ada/later"));
+        for (name, session) in [("shop", &recorded), ("ada/later", &unrecorded), ("host/ada/later", &unrecorded)] {
+            let filter = Filter { project: Some(name.into()), ..Filter::default() };
+            let listing = home.engine.list(&filter).unwrap();
+            assert_eq!(listing, home.engine.list_by_reading(&filter).unwrap(), "{}", home.name);
+            let ids: Vec<_> = listing.sessions.iter().map(|info| &info.id).collect();
+            assert_eq!(ids, [session.id()], "{}: {name}", home.name);
+        }
+        let facets = home.engine.facets(None).unwrap();
+        let told = |facets: Vec<Facet>| facets.into_iter().map(|one| (one.name, one.sessions)).collect::<Vec<_>>();
+        assert_eq!(told(facets.projects), [("host/ada/later".to_owned(), 1), ("host/ada/shop".to_owned(), 1)]);
+        assert_eq!(told(facets.agents), [(NATIVE.to_owned(), 3)]);
+        assert_eq!(home.engine.facets(Some("somebody else")).unwrap(), Facets::default());
+    }
 }

@@ -92,11 +92,23 @@ fn a11_sessions_know_when_they_were_made_changed_compacted_and_archived() {
         let fresh = session.info().unwrap();
         assert!(!fresh.created.is_empty() && fresh.updated >= fresh.created);
         assert_eq!((fresh.compacted_at, fresh.archived_at), (None, None));
+        let listed = || {
+            let listing = home.engine.list(&Filter { archived: true, drafts: true, ..Filter::default() }).unwrap();
+            listing.sessions[0].clone()
+        };
+        let kept = session.leaf().unwrap().to_string();
         home.engine.clear(&mut session, false).unwrap();
+        assert_eq!(listed().compacted_at, None, "{}: a clear summarises nothing", home.name);
+        let summary =
+            [("summary", json!("it was said")), ("firstKeptEntryId", json!(kept)), ("tokensBefore", json!(9))];
+        let draft = Draft::new(Body::new("compaction", summary));
+        home.engine.append(&mut session, &[draft], &ramus_engine::Cursor::Leaf).unwrap();
         home.engine.archive(&mut session).unwrap();
-        let listing = home.engine.list(&Filter { archived: true, drafts: true, ..Filter::default() }).unwrap();
-        let info = &listing.sessions[0];
+        let info = listed();
         assert!(info.compacted_at >= Some(fresh.created) && info.archived_at.is_some(), "{}: {info:?}", home.name);
+        let before = session.resolve(&kept).unwrap();
+        home.engine.branch(&mut session, before).unwrap();
+        assert_eq!(listed().compacted_at, None, "{}: it is on another branch", home.name);
     }
 }
 

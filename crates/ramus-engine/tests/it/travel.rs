@@ -1,6 +1,7 @@
 //! Snapshots of turns, and going back with files and conversation: what somebody else changed is never lost.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use ramus_engine::{Cause, ErrorKind, RestoreOptions, Say, Summary};
 use serde_json::json;
@@ -185,7 +186,11 @@ fn what_somebody_kept_on_purpose_may_be_replaced() {
     world.put("a.txt", Some("2\n"));
     world.put("new.txt", Some("2\n"));
     world.engine.snapshot(&mut world.session, Some("two")).unwrap();
-    world.restore("one", &RestoreOptions::default());
+    let report = world.restore("one", &RestoreOptions::default());
+    // What only they made was never an agent's to remove, kept or not.
+    assert_eq!(report.restored.kept, [Path::new("new.txt")]);
+    assert_eq!((world.read("a.txt").as_deref(), world.read("new.txt").as_deref()), (Some("1\n"), Some("2\n")));
+    world.restore("one", &FORCE);
     assert_eq!((world.read("a.txt").as_deref(), world.read("new.txt")), (Some("1\n"), None));
     world.restore("two", &RestoreOptions { only: vec!["new.txt".into()], ..RestoreOptions::default() });
     assert_eq!((world.read("a.txt").as_deref(), world.read("new.txt").as_deref()), (Some("1\n"), Some("2\n")));
@@ -340,12 +345,53 @@ fn a_session_that_was_moved_says_why_it_cannot_go_back() {
 }
 
 #[test]
-fn what_a_person_writes_while_a_call_runs_counts_as_the_calls_and_is_kept() {
+fn what_a_person_writes_while_a_call_runs_is_theirs_when_the_call_is_known_not_to_have() {
+    let mut world = World::new();
+    for path in ["notes.txt", "both.txt", "gone.txt"] {
+        world.put(path, Some("before\n"));
+    }
+    world.turn("first", &[]);
+    let start = world.answers()[0];
+    let mine = ("both.txt", Some("agent\n"));
+    let mut call = changing(&[
+        ("a.txt", Some("1\n")),
+        mine,
+        ("gone.txt", None),
+        ("new.txt", Some("by hand\n")),
+        ("notes.txt", Some("by hand\n")),
+    ]);
+    call["own"] = json!(["a.txt", "both.txt"]);
+    let result = world.turn_with("second", &[call], |_, _| ());
+    assert_eq!(result.files.summary.files, 2, "what is not the call's does not count as its work");
+    // And it may be theirs the second time although it was the call's the first time.
+    let mut call = changing(&[("a.txt", Some("2\n")), ("both.txt", Some("by hand\n"))]);
+    call["own"] = json!(["a.txt"]);
+    world.turn_with("third", &[call], |_, _| ());
+    let snapshot = world.snapshots().last().unwrap().clone();
+    assert_eq!(snapshot.cause, Cause::Turn);
+    let before = world.files();
+    let report = world.revert(start);
+    assert_eq!(told(&report.files.plan), [("a.txt".to_owned(), false), ("both.txt".to_owned(), true)]);
+    let read = |path: &str| world.read(path);
+    assert_eq!((read("a.txt"), read("gone.txt")), (None, None));
+    assert_eq!(["notes.txt", "new.txt", "both.txt"].map(|path| read(path).unwrap()), ["by hand\n"; 3]);
+    world.unrevert();
+    assert_eq!(world.files(), before);
+    // An undo of the turn leaves it alone too.
+    world.engine.undo(&mut world.session, &RestoreOptions::default()).unwrap();
+    world.engine.undo(&mut world.session, &RestoreOptions::default()).unwrap();
+    let undone = world.engine.undo(&mut world.session, &RestoreOptions::default()).unwrap();
+    assert_eq!(told(&undone.files.plan), [("a.txt".to_owned(), false)]);
+    assert_eq!(world.read("both.txt").as_deref(), Some("by hand\n"));
+}
+
+#[test]
+fn what_a_person_writes_while_nobody_looks_on_counts_as_the_calls_and_is_kept() {
     let mut world = World::new();
     world.put("notes.txt", Some("before\n"));
     world.turn("first", &[]);
     let start = world.answers()[0];
-    // Nobody can tell who wrote the notes: they changed between two looks around one call.
+    // Nobody can tell who wrote the notes: they changed between two looks around one call, and nobody looked on.
     world.turn("second", &[&[("a.txt", Some("1\n")), ("notes.txt", Some("written by hand meanwhile\n"))]]);
     let report = world.revert(start);
     assert_eq!(world.read("notes.txt").as_deref(), Some("before\n"));
@@ -362,4 +408,71 @@ fn what_a_person_writes_while_a_call_runs_counts_as_the_calls_and_is_kept() {
     world.revert(start);
     world.unrevert();
     assert_eq!(world.read("notes.txt").as_deref(), Some("written by hand meanwhile\n"));
+}
+
+#[test]
+fn what_was_there_before_a_turn_and_between_its_calls_can_be_gone_back_to() {
+    let mut world = World::new();
+    world.put("mine.txt", Some("0\n"));
+    world.turn("first", &[&[("a.txt", Some("1\n"))], &[("b.txt", Some("1\n"))]]);
+    world.put("mine.txt", Some("1\n"));
+    world.turn("second", &[&[("a.txt", Some("2\n"))]]);
+    world.turn("third", &[&[("a.txt", Some("3\n"))]]);
+    let states = world.engine.states(&world.session).unwrap();
+    let told: Vec<(&str, u64)> = states.iter().map(|one| (&*one.label, one.files)).collect();
+    // What a snapshot tells is not told again: nothing happened between the second turn and the third.
+    let expected =
+        [("After: third", 3), ("After: second", 3), ("Before: second", 3), ("After: first", 3), ("Before: first", 1)];
+    assert_eq!(told, expected);
+    assert_eq!(world.snapshots().len(), 3, "nobody took them");
+    let report = world.restore("Before: first", &RestoreOptions::default());
+    assert_eq!(report.plan.conflicts().map(|step| step.path.clone()).collect::<Vec<_>>(), [PathBuf::from("mine.txt")]);
+    assert_eq!(
+        (world.read("a.txt"), world.read("b.txt"), world.read("mine.txt").as_deref()),
+        (None, None, Some("1\n"))
+    );
+}
+
+#[test]
+fn a_restore_that_has_nothing_to_do_says_where_the_files_are() {
+    let mut world = World::new();
+    world.put("a.txt", Some("1\n"));
+    let mut take = |label: &str| world.engine.snapshot(&mut world.session, Some(label)).unwrap().snapshot;
+    let (one, two) = (take("one"), take("two"));
+    assert_ne!(one.commit, two.commit);
+    for (name, target) in [("two", &two), ("one", &one), ("two", &two)] {
+        let before = world.session.log().len();
+        let dry = RestoreOptions { dry_run: true, ..RestoreOptions::default() };
+        world.restore(name, &dry);
+        assert_eq!(world.session.log().len(), before, "nothing is written");
+        world.restore(name, &RestoreOptions::default());
+        assert_eq!(world.session.info().unwrap().latest_snapshot, Some(target.id()), "{name}");
+        let len = world.session.log().len();
+        world.restore(name, &RestoreOptions::default());
+        assert_eq!(world.session.log().len(), len, "it says so once");
+    }
+}
+
+#[test]
+fn x9_what_was_taken_behind_a_restore_point_is_no_ancestor_of_what_is_there_now() {
+    let mut world = World::new();
+    let take = |world: &mut World, label: &str| {
+        world.put("a.txt", Some(label));
+        world.engine.snapshot(&mut world.session, Some(label)).unwrap();
+    };
+    let ancestors = |world: &World| -> Vec<String> {
+        let all = world.snapshots().into_iter();
+        all.filter(|one| one.is_ancestor && one.cause == Cause::Asked).map(|one| one.label).collect()
+    };
+    for label in ["a", "b", "c"] {
+        take(&mut world, label);
+    }
+    assert_eq!(ancestors(&world), ["c", "b", "a"]);
+    world.restore("a", &RestoreOptions::default());
+    assert_eq!(ancestors(&world), ["a"]);
+    take(&mut world, "d");
+    assert_eq!(ancestors(&world), ["d", "a"]);
+    world.restore("c", &RestoreOptions::default());
+    assert_eq!(ancestors(&world), ["c", "b", "a"]);
+    assert!(world.snapshots().iter().all(|one| one.is_on_path), "all of them stay listed");
 }

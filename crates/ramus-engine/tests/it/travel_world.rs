@@ -15,12 +15,13 @@ use ramus_model::usage::ModelName;
 use ramus_model::{EntryId, Role, Seq};
 use ramus_provider::{Resolved, Scripted};
 use ramus_store::{JsonlStore, Layout};
-use ramus_tools::{Effect, Outcome, Plan, Refusal, Tool};
+use ramus_tools::{Effect, Outcome, Plan, Reach, Refusal, Tool};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// A tool that writes what it is told, removes what has no text, and looks when it is told nothing.
+/// A tool that writes what it is told, removes what has no text, changes modes (`~chmod PATH`, behind all else), and looks when it is
+/// told nothing. When it is told which of that is its own, a person does the rest at the same moment.
 pub(crate) struct Hand {
     root: PathBuf,
 }
@@ -34,13 +35,27 @@ impl Tool for Hand {
     fn plan(&self, arguments: &Value) -> Result<Plan, Refusal> {
         let (root, files) = (self.root.clone(), arguments.get("files").cloned());
         let effect = if files.is_some() { Effect::Changes } else { Effect::Looks };
-        Ok(Plan::blocking(Vec::new(), effect, move |_| {
+        let own = arguments.get("own").and_then(Value::as_array);
+        let own = own.map(|own| Reach::of(own.iter().filter_map(Value::as_str).map(|path| self.root.join(path))));
+        let plan = Plan::blocking(Vec::new(), effect, move |_| {
             for (path, text) in files.as_ref().and_then(Value::as_object).into_iter().flatten() {
-                put(&root, path, text.as_str());
+                match path.strip_prefix("~chmod ") {
+                    Some(path) => set_mode(&root.join(path), text.as_str().unwrap()),
+                    None => put(&root, path, text.as_str()),
+                }
             }
             Outcome::text("done")
-        }))
+        });
+        Ok(match own {
+            Some(own) => plan.within(own),
+            None => plan,
+        })
     }
+}
+
+fn set_mode(path: &Path, mode: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(u32::from_str_radix(mode, 8).unwrap())).unwrap();
 }
 
 /// Writes a file, or removes it.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use proptest::prelude::*;
 use ramus_engine::{Clock, Compact, Cursor, Engine, ErrorKind, RestoreOptions, Say, Session, TagChange, TodoChange};
 use ramus_model::budget::Keep;
+use ramus_model::operation::Way;
 use ramus_model::todo::{Status, Task};
 use ramus_model::{Body, Draft, Scope, Seq};
 use serde_json::{Map, json};
@@ -262,6 +263,29 @@ fn undo_goes_back_step_by_step_and_redo_forward() {
         assert_eq!(undo(&home.engine, &mut session), "say");
         assert_eq!(path(&session), Vec::<String>::new());
         assert_eq!(home.engine.undo(&mut session, &FILES).unwrap_err().kind(), ErrorKind::Conflict);
+    }
+}
+
+#[test]
+fn one_operation_is_taken_back_and_done_again_as_long_as_it_is_the_next_one() {
+    for home in homes() {
+        let mut session = home.saying(&["1"]);
+        let said = home.engine.say(&mut session, Say::user("2")).unwrap();
+        let entry = said.id.to_string();
+        home.engine.archive(&mut session).unwrap();
+        let this =
+            |session: &mut Session, way: Way, name: &str| home.engine.take_back_this(session, (way, name), &FILES);
+        assert_eq!(this(&mut session, Way::Undo, &entry).unwrap_err().kind(), ErrorKind::Conflict);
+        assert!(session.archived_at().is_some(), "nothing was undone");
+        undo(&home.engine, &mut session);
+        let taken = this(&mut session, Way::Undo, &entry).unwrap();
+        assert_eq!(path(&session), ["1"]);
+        // By its own id, and by that of what it took back.
+        assert_eq!(this(&mut session, Way::Redo, "other").unwrap_err().kind(), ErrorKind::Conflict);
+        this(&mut session, Way::Redo, &taken.operation.id).unwrap();
+        assert_eq!(path(&session), ["1", "2"], "{}", home.name);
+        this(&mut session, Way::Undo, &taken.operation.id).unwrap();
+        assert_eq!(path(&session), ["1"]);
     }
 }
 

@@ -47,6 +47,12 @@ fn inputs(report: &UsageReport) -> Vec<u64> {
     report.rows.iter().map(|row| row.usage.tokens.input).collect()
 }
 
+/// The tokens that went in, of the only session, as a list shows them.
+fn listed(home: &Home) -> u64 {
+    let filter = ramus_engine::Filter { directory: WhichDirectory::All, ..ramus_engine::Filter::default() };
+    home.engine.list(&filter).unwrap().sessions.iter().map(|info| info.usage.tokens.input).sum()
+}
+
 #[test]
 fn of_the_messages_of_one_response_the_last_counts() {
     for home in homes() {
@@ -58,6 +64,14 @@ fn of_the_messages_of_one_response_the_last_counts() {
         let report = ask(&home, UsageBy::Day);
         assert_eq!((inputs(&report), report.total.usage.answers), (vec![11_100], 3), "{}", home.name);
         assert_eq!(report.total.cost.micros, Some(1_500_000));
+        let info = session.info().unwrap();
+        assert_eq!((info.usage.tokens.input, info.usage.tokens.output), (11_100, 3), "{}", home.name);
+        assert_eq!(listed(&home), 11_100, "{}", home.name);
+        // Also when it is counted on from what was there.
+        answer(&home, &mut session, message(1, 20_000, Some("r3"), 0.5));
+        assert_eq!(listed(&home), 31_100, "{}", home.name);
+        answer(&home, &mut session, message(1, 30_000, Some("r3"), 0.5));
+        assert_eq!(listed(&home), 41_100, "{}", home.name);
     }
 }
 

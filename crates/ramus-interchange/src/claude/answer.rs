@@ -12,6 +12,8 @@ use crate::record::Record;
 /// A message that is still coming in is not held longer than this.
 const MAX_BYTES: usize = 16 << 20;
 const MAX_LINES: usize = 512;
+/// What Claude Code calls a model that was never asked.
+const SYNTHETIC: &str = "<synthetic>";
 
 /// The lines of one message, and what stood between them.
 pub(super) struct Answer {
@@ -22,8 +24,16 @@ pub(super) struct Answer {
 }
 
 enum AnswerLine {
-    Block { record: Record<'static>, uuid: String, block: Option<u64> },
+    Block(Block),
     Between(Kept),
+}
+
+struct Block {
+    record: Record<'static>,
+    uuid: String,
+    parent: Option<String>,
+    /// Which block of the message it is, when the line says it.
+    index: Option<u64>,
 }
 
 impl Answer {
@@ -31,20 +41,25 @@ impl Answer {
         Self { message: message.to_owned(), lines: Vec::new(), bytes: 0 }
     }
 
-    /// Says whether a line goes on with this message: it has the same id, and hangs from one of its lines.
-    pub(super) fn continues(&self, message: &str, parent: Option<&str>) -> bool {
-        let hangs = parent.is_some_and(|parent| self.uuids().any(|uuid| uuid == parent));
-        !message.is_empty()
-            && self.message == message
-            && hangs
-            && self.bytes < MAX_BYTES
-            && self.lines.len() < MAX_LINES
+    /// Says whether a line goes on with this message: it has the same id, and hangs from one of its lines. While an answer
+    /// streams in, it may also be written once more: as the same line, or beside it.
+    pub(super) fn continues(&self, message: &str, uuid: &str, parent: Option<&str>) -> bool {
+        let is_part = |line: &Block| {
+            line.uuid == uuid || !message.is_empty() && (parent == Some(&line.uuid) || parent == line.parent.as_deref())
+        };
+        self.message == message && self.blocks().any(is_part) && self.bytes < MAX_BYTES && self.lines.len() < MAX_LINES
     }
 
-    pub(super) fn push(&mut self, record: Record<'static>, uuid: &str) {
+    /// Returns the id that its lines share; empty when they have none.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(super) fn push(&mut self, record: Record<'static>, uuid: &str, parent: Option<&str>) {
         self.bytes += record.bytes.len();
-        let block = record.object().and_then(|object| object.field("apiBlockIndex")?.unsigned());
-        self.lines.push(AnswerLine::Block { record, uuid: uuid.to_owned(), block });
+        let index = record.object().and_then(|object| object.field("apiBlockIndex")?.unsigned());
+        let (uuid, parent) = (uuid.to_owned(), parent.map(str::to_owned));
+        self.lines.push(AnswerLine::Block(Block { record, uuid, parent, index }));
     }
 
     pub(super) fn between(&mut self, kept: Vec<Kept>) {
@@ -53,17 +68,15 @@ impl Answer {
 
     /// Iterates over the ids of its lines.
     pub(super) fn uuids(&self) -> impl Iterator<Item = &str> {
-        self.lines.iter().filter_map(|line| match line {
-            AnswerLine::Block { uuid, .. } => Some(uuid.as_str()),
-            AnswerLine::Between(_) => None,
-        })
+        self.blocks().map(|line| line.uuid.as_str())
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = &Block> {
+        blocks_of(&self.lines)
     }
 
     fn records(&self) -> impl Iterator<Item = &Record<'static>> {
-        self.lines.iter().filter_map(|line| match line {
-            AnswerLine::Block { record, .. } => Some(record),
-            AnswerLine::Between(_) => None,
-        })
+        self.blocks().map(|line| &line.record)
     }
 
     /// Returns the first line, which says where the message hangs and when it was written.
@@ -81,10 +94,10 @@ impl Answer {
                 for (at, line) in self.lines.iter().enumerate() {
                     match line {
                         AnswerLine::Between(between) => kept.push(between.clone()),
-                        AnswerLine::Block { record, .. } => {
+                        AnswerLine::Block(Block { record, .. }) => {
                             parts.switch(&record.bytes);
                             if !self.is_repeated(at) {
-                                blocks(record).for_each(|block| block::part(parts, block));
+                                contents(record).for_each(|block| block::part(parts, block));
                             }
                             kept.push(record.kept(parts.switch(&[])));
                         }
@@ -98,22 +111,23 @@ impl Answer {
 
     /// Says whether a later line has the same block. While an answer streams in, a block may be written several times.
     fn is_repeated(&self, at: usize) -> bool {
-        let Some(AnswerLine::Block { block: Some(index), record, .. }) = self.lines.get(at) else { return false };
-        let kind =
-            |record: &Record<'_>| blocks(record).next().and_then(|block| Some(block.field("type")?.bytes().to_vec()));
-        self.lines.iter().skip(at + 1).any(|line| match line {
-            AnswerLine::Block { block: Some(other), record: later, .. } => {
-                other == index && kind(later) == kind(record)
-            }
-            _ => false,
-        })
+        let Some(AnswerLine::Block(line)) = self.lines.get(at) else { return false };
+        let mut later = blocks_of(self.lines.get(at + 1..).unwrap_or_default()).peekable();
+        let is_grown =
+            later.peek().is_some_and(|next| (line.index.is_none() || next.index.is_none()) && line.grew(next));
+        is_grown
+            || later.any(|later| {
+                later.uuid == line.uuid
+                    || line.index.is_some() && later.index == line.index && later.kind() == line.kind()
+            })
     }
 
     /// Writes what the message says beside its content.
     fn describe(&self, message: &mut Composer<'_>) {
         let objects: Vec<_> = self.records().filter_map(|record| record.raw()?.field("message")?.object()).collect();
         let text = |name: &str| objects.iter().rev().find_map(|object| object.text(name)).unwrap_or_default();
-        let model = text("model");
+        // What the program says in the name of a model was said by none.
+        let model = if text("model") == SYNTHETIC { "".into() } else { text("model") };
         message.text("api", "anthropic-messages");
         message.text("provider", "anthropic");
         message.text("model", &model);
@@ -132,8 +146,48 @@ impl Answer {
     }
 }
 
-/// The blocks of a line.
-fn blocks<'a>(record: &'a Record<'_>) -> impl Iterator<Item = Raw<'a>> {
+impl Block {
+    /// The type of its first block.
+    fn kind(&self) -> Option<Vec<u8>> {
+        Some(contents(&self.record).next()?.field("type")?.bytes().to_vec())
+    }
+
+    /// Says whether another line has all that this one has, and goes on with it.
+    fn grew(&self, next: &Self) -> bool {
+        let mut later = contents(&next.record);
+        let mut blocks = contents(&self.record).peekable();
+        blocks.peek().is_some() && blocks.all(|block| later.next().is_some_and(|later| has_grown(block, later)))
+    }
+}
+
+/// Says whether a block is the beginning of another one.
+fn has_grown(block: Raw<'_>, later: Raw<'_>) -> bool {
+    let (Some(block), Some(later)) = (block.object(), later.object()) else { return false };
+    let kind = block.text("type").unwrap_or_default();
+    let begins = |name: &str| {
+        let (text, later) = (block.text(name).unwrap_or_default(), later.text(name).unwrap_or_default());
+        !text.trim().is_empty() && later.starts_with(&*text)
+    };
+    let has_ended =
+        |name: &str| block.text(name).is_some_and(|text| !text.is_empty() && later.text(name) != Some(text));
+    later.text("type").is_some_and(|later| later == kind)
+        && match &*kind {
+            "text" => begins("text"),
+            "thinking" => begins("thinking") && !has_ended("signature"),
+            "tool_use" => begins("id") && later.text("id") == block.text("id"),
+            _ => false,
+        }
+}
+
+fn blocks_of(lines: &[AnswerLine]) -> impl Iterator<Item = &Block> {
+    lines.iter().filter_map(|line| match line {
+        AnswerLine::Block(block) => Some(block),
+        AnswerLine::Between(_) => None,
+    })
+}
+
+/// The blocks of the message that a line has.
+fn contents<'a>(record: &'a Record<'_>) -> impl Iterator<Item = Raw<'a>> {
     let content = record.raw().and_then(|raw| raw.field("message")?.field("content"));
     let one = content.filter(|content| content.shape() == Shape::Text);
     one.into_iter().chain(content.into_iter().flat_map(Raw::items))

@@ -1,15 +1,17 @@
 //! Reading: lines into entries.
 
 mod compaction;
+mod front;
+mod repeated;
 mod result;
 mod said;
 mod spawned;
 mod spill;
+mod thread;
 
 use std::borrow::Cow;
 
-use hashbrown::HashMap;
-use ramus_model::EntryId;
+use hashbrown::{HashMap, HashSet};
 use ramus_model::json::{Object, Raw};
 use ramus_model::time;
 
@@ -24,7 +26,9 @@ use crate::record::Record;
 use crate::sink::{Report, Sink, Start};
 use crate::source::Source;
 
+use repeated::Seen;
 pub(super) use spawned::read;
+use thread::Threads;
 
 /// Names of tools are remembered for calls that have no result yet, so many of them at most.
 const MAX_CALLS: usize = 100_000;
@@ -43,20 +47,17 @@ struct Reader<'s> {
     source: &'s dyn Source,
     limits: Limits,
     names: HashMap<String, String>,
+    /// Files with whole outputs that were read.
+    spills: HashSet<String>,
     pending: Pending,
     /// Whether a person has named the session, which counts more than a name that was made up.
     named: bool,
     /// Whether lines of the other chain were met.
     passed_over: bool,
-    results: Option<Results>,
-}
-
-/// Results of one answer that were met. Claude Code hangs each from the line of its call, side by side; a model is told of
-/// all of them, so they are one path here.
-struct Results {
-    answer: EntryId,
-    last: EntryId,
-    calls: Vec<String>,
+    threads: Threads,
+    /// Messages that a summary in front of them is about.
+    leaves: HashSet<String>,
+    seen: Seen,
 }
 
 /// What waits for the line behind it.
@@ -81,10 +82,13 @@ impl<'s> Reader<'s> {
             source,
             limits,
             names: HashMap::new(),
+            spills: HashSet::new(),
             pending: Pending::Nothing,
             named: false,
             passed_over: false,
-            results: None,
+            threads: Threads::default(),
+            leaves: HashSet::new(),
+            seen: Seen::default(),
         }
     }
 
@@ -98,7 +102,7 @@ impl<'s> Reader<'s> {
             };
             let Some(record) = taken else { continue };
             let Some(object) = record.object() else { continue };
-            let is_side = object.field("isSidechain").and_then(Raw::flag).unwrap_or_default();
+            let is_side = is_set(&object, "isSidechain");
             if self.chain != Chain::Any && is_side != (self.chain == Chain::Side) {
                 self.passed_over |= is_side;
                 continue;
@@ -140,11 +144,15 @@ impl<'s> Reader<'s> {
         let Some(uuid) = object.text("uuid").filter(|uuid| !uuid.is_empty()) else {
             return self.beside(record, object, &kind);
         };
+        if self.seen.is_repeated(record, object, &uuid) {
+            self.emitter.keep(record.whole());
+            return Ok(());
+        }
         let message = object.field("message").and_then(Raw::object);
         if let (Some(message), "assistant") = (&message, &*kind) {
             return self.answer(record, object, &uuid, &message.text("id").unwrap_or_default());
         }
-        let summary = object.field("isCompactSummary").and_then(Raw::flag).unwrap_or_default();
+        let summary = is_set(object, "isCompactSummary");
         if let Pending::Boundary(boundary) = &self.pending
             && summary
             && boundary.object().and_then(|boundary| boundary.text("uuid")) == object.text("parentUuid")
@@ -156,6 +164,7 @@ impl<'s> Reader<'s> {
         self.settle()?;
         match (&*kind, message) {
             ("user", Some(_)) if summary => self.compaction(None, record, object, &uuid),
+            ("user", Some(_)) if is_set(object, "isVisibleInTranscriptOnly") => self.other(record, object, &uuid),
             ("user", Some(message)) => self.user(record, object, &uuid, &message),
             ("system", _) if object.text("subtype").as_deref() == Some("compact_boundary") => {
                 self.emitter.flush()?;
@@ -170,7 +179,7 @@ impl<'s> Reader<'s> {
     fn answer(&mut self, record: &Record<'_>, object: &Object<'_>, uuid: &str, message: &str) -> Result<(), Error> {
         let parent = object.text("parentUuid");
         let continues = match &self.pending {
-            Pending::Answer(answer) => answer.continues(message, parent.as_deref()) && !self.emitter.knows(uuid),
+            Pending::Answer(answer) => answer.continues(message, uuid, parent.as_deref()) && !self.emitter.knows(uuid),
             _ => false,
         };
         if !continues {
@@ -181,7 +190,7 @@ impl<'s> Reader<'s> {
         let between = self.emitter.take_run();
         if let Pending::Answer(answer) = &mut self.pending {
             answer.between(between);
-            answer.push(record.clone().into_owned(), uuid);
+            answer.push(record.clone().into_owned(), uuid, parent.as_deref());
         }
         self.remember_calls(object);
         Ok(())
@@ -219,10 +228,14 @@ impl<'s> Reader<'s> {
                 let (parent, time) = (object.text("parentUuid"), object.text("timestamp"));
                 // What came behind the last line stays behind it.
                 let behind = self.emitter.take_run();
+                let from = parent.as_deref().and_then(|parent| self.emitter.entry_of(parent));
+                let is_new = !self.emitter.knows(&uuid);
+                let joined = from.filter(|from| is_new && self.threads.has(from, answer.message()));
+                let place = joined.as_ref().and_then(|joined| self.threads.place(joined));
                 let new = New {
                     kind: "message",
                     id: &uuid,
-                    parent: hang(parent.as_deref()),
+                    parent: place.as_ref().map_or_else(|| hang(parent.as_deref()), Hang::Entry),
                     timestamp: time.as_deref(),
                     members: &members,
                     records: &records,
@@ -230,6 +243,10 @@ impl<'s> Reader<'s> {
                 };
                 let entry = self.emitter.entry(&new)?;
                 answer.uuids().for_each(|uuid| self.emitter.alias(uuid, &entry));
+                match joined {
+                    Some(joined) => self.threads.go_on(&joined, entry),
+                    None => self.threads.start(answer.message(), entry),
+                }
                 behind.into_iter().for_each(|kept| self.emitter.keep(kept));
                 Ok(())
             }
@@ -258,12 +275,21 @@ impl<'s> Reader<'s> {
             records: &records,
             inert,
         };
-        self.emitter.entry(&new).map(drop)
+        let from = parent.as_deref().and_then(|parent| self.emitter.entry_of(parent));
+        let entry = self.emitter.entry(&new)?;
+        if let Some(from) = from.filter(|_| inert) {
+            self.threads.beside(&from, entry);
+        }
+        Ok(())
     }
 }
 
 fn hang(parent: Option<&str>) -> Hang<'_> {
     parent.map_or(Hang::Root, Hang::From)
+}
+
+fn is_set(object: &Object<'_>, name: &str) -> bool {
+    object.field(name).and_then(Raw::flag).unwrap_or_default()
 }
 
 /// Writes when a message was said.

@@ -2,19 +2,21 @@
 
 mod answer;
 mod compaction;
+mod thread;
 
 use std::borrow::Cow;
 use std::io::Write;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use ramus_model::json::{Raw, quote};
 
+use self::thread::Thread;
 use super::{AGENT, VERSION};
 use crate::compose::Composer;
 use crate::error::Error;
 use crate::losses::Losses;
 use crate::mapping::{call_id, is_uuid, uuid_of};
-use crate::origin::{restore_files, with_members};
+use crate::origin::{readable, restore_files, with_members};
 use crate::passage::Passage;
 use crate::sink::Report;
 use crate::step::{self, Part, Step, What};
@@ -33,6 +35,8 @@ pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report
         cwd: start.cwd.clone(),
         version: start.version.clone().unwrap_or_else(|| VERSION.to_owned()),
         written: HashMap::new(),
+        missing: HashMap::new(),
+        lines: HashSet::new(),
         losses: Losses::default(),
     };
     passage.each(&mut |line| match Step::read(line) {
@@ -49,6 +53,10 @@ struct Writer<'w> {
     version: String,
     /// The lines that entries became, by their ids.
     written: HashMap<String, Written>,
+    /// The ids of lines that were missing where the session came from, by the entries that stand for them.
+    missing: HashMap<String, String>,
+    /// The ids of the lines.
+    lines: HashSet<String>,
     losses: Losses,
 }
 
@@ -58,7 +66,7 @@ struct Written {
     parent: Option<String>,
     /// The ids of its lines; none when it became no line, and what hangs from it hangs from its parent.
     uuids: Vec<String>,
-    is_result: bool,
+    part: Thread,
 }
 
 impl Writer<'_> {
@@ -72,52 +80,34 @@ impl Writer<'_> {
             }
             None => self.fresh(step)?,
         };
+        if let What::Other(kind) = &step.what
+            && kind == "ramus.missing"
+            && let Some(missing) = step.raw.field("data").and_then(|data| data.field("missing")?.text())
+        {
+            self.missing.insert(step.id.clone().into_owned(), missing.into_owned());
+        }
         let parent = step.parent.as_deref().map(str::to_owned);
-        let is_result = matches!(step.what, What::Result(_));
-        self.written.insert(step.id.clone().into_owned(), Written { parent, uuids, is_result });
+        self.lines.extend(uuids.iter().cloned());
+        self.written.insert(step.id.clone().into_owned(), Written { parent, uuids, part: Thread::of(step) });
         Ok(())
-    }
-
-    /// Says whether a line may go on hanging where it hung: from any line of the entry that its own hangs from, and a result
-    /// from the line of its call, past other results of the same answer.
-    fn hangs_well(&self, step: &Step<'_>, uuid: &str) -> bool {
-        let mut parent = step.parent.as_deref();
-        while let Some(written) = parent.and_then(|parent| self.written.get(parent)) {
-            if written.uuids.iter().any(|known| known == uuid) {
-                return true;
-            }
-            let is_passed = written.uuids.is_empty() || written.is_result && matches!(step.what, What::Result(_));
-            if !is_passed {
-                return false;
-            }
-            parent = written.parent.as_deref();
-        }
-        false
-    }
-
-    /// The line that a new line must hang from so that it hangs where its entry does.
-    fn hangs_from(&self, step: &Step<'_>) -> Option<&str> {
-        let mut parent = step.parent.as_deref();
-        while let Some(written) = parent.and_then(|parent| self.written.get(parent)) {
-            if let Some(uuid) = written.uuids.last() {
-                return Some(uuid);
-            }
-            parent = written.parent.as_deref();
-        }
-        None
     }
 
     /// Writes lines as they were, in this session and in their place.
     fn restored(&mut self, step: &Step<'_>, records: Vec<Vec<u8>>) -> Result<Vec<String>, Error> {
         let mut uuids: Vec<String> = Vec::new();
         let parent = self.hangs_from(step).map(str::to_owned);
+        // Where the first line hung, when it hangs elsewhere now.
+        let mut moved: Option<Option<String>> = None;
         for record in records {
-            let object = Raw::parse(&record).and_then(Raw::object);
-            let Some(object) = object else {
-                self.losses.lose("damaged lines");
+            let read = readable(&record).unwrap_or_default();
+            let Some(object) = Raw::parse(&read).and_then(Raw::object) else {
+                // Claude Code passes over what it cannot read.
+                self.line(&record, true)?;
                 continue;
             };
-            let uuid = object.text("uuid").filter(|uuid| !uuid.is_empty());
+            // A line that was there twice is written twice, and has its place already.
+            let is_again = |uuid: &str| matches!(step.what, What::Records) && self.lines.contains(uuid);
+            let uuid = object.text("uuid").filter(|uuid| !uuid.is_empty() && !is_again(uuid));
             let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
             if object.text("sessionId").is_some_and(|session| session != self.session) {
                 changes.push(("sessionId", Some(quoted(&self.session))));
@@ -130,15 +120,22 @@ impl Writer<'_> {
             // says what it follows has no parent at all.
             if uuid.is_some() && uuids.is_empty() {
                 let name = if object.text("logicalParentUuid").is_some() { "logicalParentUuid" } else { "parentUuid" };
-                let stays = object.text(name).is_some_and(|uuid| self.hangs_well(step, &uuid));
+                let stays =
+                    object.text(name).is_some_and(|uuid| self.hangs_well(step, &uuid) || self.is_gone(step, &uuid));
                 if !stays && object.text(name).as_deref() != parent.as_deref() {
                     let value = parent.as_deref().map_or_else(|| b"null".to_vec(), quoted);
                     changes.push((name, Some(value)));
+                    moved = Some(object.text(name).map(Cow::into_owned));
                 }
+            } else if uuid.is_some()
+                && moved.as_ref().is_some_and(|from| object.text("parentUuid").as_deref() == from.as_deref())
+            {
+                // It stood beside the first.
+                changes.push(("parentUuid", Some(parent.as_deref().map_or_else(|| b"null".to_vec(), quoted))));
             }
             uuids.extend(uuid.map(Cow::into_owned));
             let changes: Vec<_> = changes.iter().map(|(name, value)| (*name, value.as_deref())).collect();
-            let changed = if changes.is_empty() { None } else { with_members(&record, &changes) };
+            let changed = if changes.is_empty() { None } else { with_members(&read, &changes) };
             self.line(changed.as_deref().unwrap_or(&record), true)?;
         }
         Ok(uuids)
@@ -174,10 +171,13 @@ impl Writer<'_> {
             What::Model { .. } => self.nothing("a change of model: each answer names its own"),
             What::Records => self.nothing("records that only another agent understands"),
             // What only this home says about a session is nobody's loss.
-            What::Other(kind) if kind.starts_with("ramus.") => Ok(Vec::new()),
+            What::Other(kind) if kind.starts_with("ramus.") => {
+                self.losses.own(kind);
+                Ok(Vec::new())
+            }
             What::Other(kind) => {
-                let why = format!("entries of type {kind}");
-                self.nothing(&why)
+                self.losses.kind(kind);
+                Ok(Vec::new())
             }
         }
     }

@@ -4,6 +4,9 @@ use ramus_model::json::{Object, Raw, Shape};
 
 use crate::compose::Composer;
 
+/// The tool that is called without a name.
+const LOCAL_SHELL: &str = "local_shell";
+
 /// What an item of a rollout is to the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
@@ -35,6 +38,14 @@ impl Item {
             "function_call_output" | "custom_tool_call_output" => Self::Output,
             _ => Self::Beside,
         }
+    }
+}
+
+/// What a line of a rollout holds. The first versions wrote items bare, without saying when.
+pub(super) fn held(line: Raw<'_>) -> Option<Raw<'_>> {
+    match line.field("payload") {
+        None if line.field("type").is_some() => Some(line),
+        payload => payload.filter(|payload| payload.shape() == Shape::Object),
     }
 }
 
@@ -125,12 +136,17 @@ fn reasoning(parts: &mut Composer<'_>, item: Raw<'_>, payload: &Object<'_>) {
     });
 }
 
+/// The tool of a call that has no name.
+pub(super) fn unnamed(payload: &Object<'_>) -> Option<&'static str> {
+    (payload.text("type")? == "local_shell_call").then_some(LOCAL_SHELL)
+}
+
 /// Writes a call. Arguments are a text that spells an object, an object, or free text.
 fn call(parts: &mut Composer<'_>, payload: &Object<'_>, arguments: Option<Raw<'_>>) {
     parts.object("", |part| {
         part.text("type", "toolCall");
         part.text("id", &payload.text("call_id").or_else(|| payload.text("id")).unwrap_or_default());
-        part.text("name", &payload.text("name").unwrap_or_else(|| "local_shell".into()));
+        part.text("name", &payload.text("name").unwrap_or_else(|| LOCAL_SHELL.into()));
         let spelled = arguments.filter(|text| text.text().and_then(|text| is_object(&text)).is_some());
         match (spelled, arguments.or_else(|| payload.field("input"))) {
             (Some(text), _) => drop(part.spelled("arguments", text)),

@@ -95,7 +95,7 @@ impl Pending {
                         Line::Between(between) => kept.push(between.clone()),
                         Line::Item(record) => {
                             parts.switch(&record.bytes);
-                            if let Some(payload) = record.raw().and_then(|raw| raw.field("payload")) {
+                            if let Some(payload) = record.raw().and_then(item::held) {
                                 calls |= payload.field("call_id").is_some();
                                 item::answer(parts, payload);
                             }

@@ -3,6 +3,7 @@
 mod event;
 mod said;
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use hashbrown::HashMap;
@@ -16,9 +17,10 @@ use super::pending::{self, Behind, Pending};
 use crate::compose::Composer;
 use crate::emit::{Emitter, New};
 use crate::error::Error;
+use crate::expand::expanded;
 use crate::format::Format;
 use crate::limits::Limits;
-use crate::lines::{Lines, expanded};
+use crate::lines::Lines;
 use crate::record::Record;
 use crate::sink::{ForkPoint, Report, Sink, Start};
 use crate::source::{Source, Wanted};
@@ -102,7 +104,8 @@ impl Reader<'_> {
             }
             let Some(payload) = object.field("payload").and_then(Raw::object) else {
                 self.emitter.report.records += 1;
-                self.wait(&record);
+                self.bare(&record, &object, first && until.is_none())?;
+                first = false;
                 continue;
             };
             let kind = object.text("type").unwrap_or_default();
@@ -130,6 +133,27 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Takes a line of the first versions, which wrote items bare behind a line with the id.
+    fn bare(&mut self, record: &Record<'_>, line: &Object<'_>, first: bool) -> Result<(), Error> {
+        if line.field("type").is_some() {
+            self.item(record, line, line)?;
+            if self.pending.is_full() || self.emitter.is_full() {
+                self.settle()?;
+                self.emitter.flush()?;
+            }
+            return Ok(());
+        }
+        if let Some(id) = line.text("id").filter(|id| first && !id.is_empty()) {
+            self.key = id.into_owned();
+            self.emitter.start.id.clone_from(&self.key);
+            let created = line.text("timestamp").filter(|text| time::parse(text).is_some());
+            self.emitter.start.created = created.map(Cow::into_owned).unwrap_or_default();
+            self.provider = "openai".to_owned();
+        }
+        self.wait(record);
+        Ok(())
+    }
+
     /// Takes the first line. What the thread builds on is read in its place.
     fn meta(&mut self, record: &Record<'_>, payload: &Object<'_>, until: Option<Until>) -> Result<(), Error> {
         let text = |name: &str| payload.text(name).map(|text| text.into_owned()).filter(|text| !text.is_empty());
@@ -143,10 +167,15 @@ impl Reader<'_> {
             start.cwd = text("cwd").unwrap_or_default();
             start.created = text("timestamp").filter(|text| time::parse(text).is_some()).unwrap_or_default();
             start.version = text("cli_version");
-            start.parent = text("parent_thread_id");
+            start.parent = text("parent_thread_id").or_else(|| spawner(payload));
             let origin = text("forked_from_id");
             start.forked_from = origin.map(|session| ForkPoint { session, entry: None });
             self.emitter.keep(record.whole());
+        } else if until.is_some_and(|until| until.depth == 1) {
+            // `forked_from_id` is inherited by whatever is made of a fork; what a rollout builds on is what it was made of.
+            let thread = text("id").filter(|thread| *thread != self.key);
+            let session = thread.map_or_else(|| self.key.clone(), |thread| format!("{thread}.{}", self.key));
+            self.emitter.start.forked_from = Some(ForkPoint { session, entry: None });
         }
         self.provider = text("model_provider").unwrap_or_else(|| "openai".to_owned());
         self.base(payload, until)
@@ -249,6 +278,13 @@ impl Reader<'_> {
             New { kind, id: &id, timestamp: time.as_deref(), members: &members, records: &records, ..New::default() };
         self.emitter.entry(&new).map(drop)
     }
+}
+
+/// The thread that spawned this one, as rollouts say it that do not say it for themselves.
+fn spawner(payload: &Object<'_>) -> Option<String> {
+    let source = payload.field("source")?.field("subagent")?.field("thread_spawn")?;
+    let thread = source.field("parent_thread_id")?.text()?;
+    (!thread.is_empty()).then(|| thread.into_owned())
 }
 
 /// Writes when a message was said.

@@ -1,20 +1,23 @@
 //! Writing: entries into a rollout that Codex resumes.
 
 mod item;
+mod used;
 
 use std::io::Write;
 
 use ramus_model::json::{Raw, quote};
 
+use self::used::Used;
 use super::{AGENT, VERSION, thread_uuid};
 use crate::arrange::arranged;
 use crate::compose::Composer;
 use crate::error::Error;
 use crate::losses::Losses;
-use crate::origin::{restore, with_members};
+use crate::origin::{readable, restore, with_members};
 use crate::passage::Passage;
 use crate::sink::{Report, Start};
 use crate::step::{Step, What, plain};
+use crate::surrogates;
 
 /// Writes a passage.
 pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report, Error> {
@@ -24,8 +27,11 @@ pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report
         start,
         thread: thread_uuid(&start.id),
         ordinal: None,
+        unread: 0,
         begun: false,
         last: None,
+        model: None,
+        used: Used::default(),
         losses: Losses::default(),
     };
     arranged(passage, AGENT, &mut |step| writer.step(step))?;
@@ -39,9 +45,14 @@ struct Writer<'w> {
     thread: String,
     /// The number of the next line, when lines have numbers.
     ordinal: Option<u64>,
+    /// How many lines before the next one were no records.
+    unread: u64,
     begun: bool,
     /// The entry of the conversation that was written last.
     last: Option<String>,
+    /// The model that answers, as far as the thread says.
+    model: Option<String>,
+    used: Used,
     losses: Losses,
 }
 
@@ -73,17 +84,26 @@ impl Writer<'_> {
 
     /// Writes a line as it was, in this thread. What names the files it was spread over goes: this one stands alone.
     fn restored(&mut self, record: &[u8]) -> Result<(), Error> {
-        let Some(line) = Raw::parse(record).and_then(Raw::object) else {
-            self.losses.lose("damaged lines");
+        let read = readable(record).unwrap_or_default();
+        let Some(line) = Raw::parse(&read).and_then(Raw::object) else {
+            // Codex passes over what it cannot read. Whether it had a number the next line says.
+            self.unread += 1;
+            self.out.write_all(record)?;
+            self.out.write_all(b"\n")?;
+            self.losses.record(true);
             return Ok(());
         };
         let payload = line.field("payload");
         let is_meta = line.text("type").as_deref() == Some("session_meta");
-        if is_meta && !self.begun {
+        let is_bare = line.field("type").is_none() && line.field("id").is_some() && line.field("timestamp").is_some();
+        if (is_meta || is_bare) && !self.begun {
             self.begun = true;
             self.ordinal = line.field("ordinal").map(|_| 0);
         } else {
             self.begin()?;
+        }
+        if let (Some(kind), Some(payload)) = (line.text("type"), payload.and_then(Raw::object)) {
+            self.notice(&kind, &payload);
         }
         let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
         if let Some(payload) = payload.filter(|_| is_meta)
@@ -91,13 +111,19 @@ impl Writer<'_> {
         {
             changes.push(("payload", Some(payload)));
         }
+        let unread = std::mem::take(&mut self.unread);
+        if let (Some(ordinal), Some(found)) = (self.ordinal, line.field("ordinal").and_then(Raw::unsigned))
+            && (ordinal..=ordinal.saturating_add(unread)).contains(&found)
+        {
+            self.ordinal = Some(found);
+        }
         if let Some(ordinal) = self.ordinal
             && line.field("ordinal").is_some_and(|found| found.unsigned() != Some(ordinal))
         {
             changes.push(("ordinal", Some(ordinal.to_string().into_bytes())));
         }
         let changes: Vec<_> = changes.iter().map(|(name, value)| (*name, value.as_deref())).collect();
-        let changed = if changes.is_empty() { None } else { with_members(record, &changes) };
+        let changed = if changes.is_empty() { None } else { with_members(&read, &changes) };
         self.line(changed.as_deref().unwrap_or(record), true)
     }
 
@@ -150,6 +176,7 @@ impl Writer<'_> {
         let mut line = b"{".to_vec();
         line.extend(composer.finish().0);
         line.push(b'}');
+        surrogates::replace(&mut line, &mut self.losses);
         self.line(&line, false)
     }
 
@@ -192,16 +219,19 @@ impl Writer<'_> {
                 Ok(())
             }
             What::Model { .. } => {
-                self.losses.lose("a change of model: Codex goes on with the model it is set to");
+                self.losses.lose("a change of model: each answer names its own");
                 Ok(())
             }
             What::Records => {
                 self.losses.lose("records that only another agent understands");
                 Ok(())
             }
-            What::Other(kind) if kind.starts_with("ramus.") => Ok(()),
+            What::Other(kind) if kind.starts_with("ramus.") => {
+                self.losses.own(kind);
+                Ok(())
+            }
             What::Other(kind) => {
-                self.losses.lose(format!("entries of type {kind}"));
+                self.losses.kind(kind);
                 Ok(())
             }
         }

@@ -2,23 +2,30 @@
 
 use std::io::Write as _;
 
+use hashbrown::HashSet;
 use ramus_model::json::{Raw, quote};
 use ramus_model::time;
+use ramus_model::todo::Task;
 
 use super::AGENT;
 use crate::compose::Composer;
 use crate::emit::hash;
 use crate::error::Error;
 use crate::losses::Losses;
-use crate::origin::{restore_files, with_members};
+use crate::origin::{files, restore_files, with_members};
 use crate::passage::Passage;
 use crate::sink::{Report, Start};
-use crate::step::{Part, Step, What, plain};
+use crate::step::{Answer, Part, Step, What, plain};
 use crate::target::Target;
+use crate::todo;
 
 /// The name of a session's directory.
 pub(super) fn directory(id: &str) -> String {
-    if is_name(id) { id.to_owned() } else { format!("session_{}", hash(id)) }
+    match is_name(id) {
+        true if ["session_", "ses_"].iter().any(|prefix| id.starts_with(prefix)) => id.to_owned(),
+        true => format!("session_{id}"),
+        false => format!("session_{}", hash(id)),
+    }
 }
 
 /// Says whether an id can be a name of a file.
@@ -30,12 +37,23 @@ fn is_name(id: &str) -> bool {
 /// Writes a passage.
 pub(super) fn write(passage: &dyn Passage, target: &mut dyn Target) -> Result<Report, Error> {
     let start = passage.start();
+    let (mut taken, mut entries) = (HashSet::new(), 0_usize);
+    passage.each(&mut |line| {
+        entries += 1;
+        taken.extend(Raw::parse(line).into_iter().flat_map(|entry| files(entry, AGENT)));
+        Ok(())
+    })?;
     let mut writer = Writer {
         target,
         root: directory(&start.id),
         meta: None,
-        todo: false,
+        todo: None,
+        tasks: None,
         title: start.title.clone(),
+        taken,
+        count: 0,
+        digits: entries.to_string().len().max(3),
+        clock: i64::MIN,
         losses: Losses::default(),
     };
     passage.each(&mut |line| match Step::read(line) {
@@ -49,8 +67,18 @@ struct Writer<'w> {
     target: &'w mut dyn Target,
     root: String,
     meta: Option<Vec<u8>>,
-    todo: bool,
+    /// The list of what is to be done, as it was.
+    todo: Option<Vec<u8>>,
+    /// The list that counts, when it is another.
+    tasks: Option<Vec<Task>>,
     title: Option<String>,
+    /// The files that are written as they were.
+    taken: HashSet<String>,
+    /// How many messages there are by now, and how many digits their numbers have.
+    count: usize,
+    digits: usize,
+    /// Messages are ordered by their time, so it never goes back.
+    clock: i64,
     losses: Losses,
 }
 
@@ -58,43 +86,66 @@ impl Writer<'_> {
     fn step(&mut self, step: &Step<'_>) -> Result<(), Error> {
         self.losses.entry();
         if let Some(records) = restore_files(step.raw, AGENT) {
+            if !records.is_empty() && records.iter().all(|(name, _)| is_message(name.as_deref())) {
+                self.clock = self.clock.max(step.millis());
+                self.count += 1;
+            }
+            if todo::of_step(step).is_some() {
+                // What the list says is in the file that it was read from.
+                self.tasks = None;
+            }
             return records.into_iter().try_for_each(|(name, record)| self.restored(name, record));
         }
+        if let Some(tasks) = todo::of_step(step) {
+            if tasks.iter().any(|task| !task.blocked_by.is_empty() || task.parent.is_some()) {
+                self.losses.lose("what tasks wait for, and what they are part of");
+            }
+            self.tasks = Some(tasks);
+        }
         match &step.what {
-            What::User(parts) | What::Note(parts) => self.message(step, "user", |message| {
-                message.array("content", |blocks| text(blocks, &plain(parts)));
-            }),
+            What::User(parts) | What::Note(parts) => {
+                self.losses.untold(parts);
+                self.message(step, "user", |message| message.array("content", |blocks| text(blocks, &plain(parts))))
+            }
             What::Compaction { summary, .. } => {
+                self.losses.lose("what a compaction keeps: it is a message, and everything before it counts again");
                 let said = format!("Previous conversation summary: {}", summary.text().unwrap_or_default());
                 self.message(step, "user", |message| message.array("content", |blocks| text(blocks, &said)))
             }
-            What::Answer(answer) => self.message(step, "assistant", |message| {
-                message.array("content", |blocks| answer.parts.iter().for_each(|part| block(blocks, part)));
-                message.object("usage", |usage| {
-                    usage.number("promptTokens", answer.usage.prompt());
-                    usage.number("completionTokens", answer.usage.output);
-                });
-                message.text("finish_reason", if answer.stop == "toolUse" { "tool_use" } else { "stop" });
-            }),
-            What::Result(result) => self.message(step, "tool", |message| {
-                message.array("content", |blocks| {
-                    blocks.object("", |block| {
-                        block.text("type", "tool_result");
-                        block.text("toolUseId", &result.call);
-                        block.text("result", &plain(&result.parts));
-                        block.flag("isError", result.is_error);
+            What::Answer(answer) => {
+                self.losses.untold(&answer.parts);
+                self.losses.cached(answer);
+                self.message(step, "assistant", |message| said(message, answer))
+            }
+            What::Result(result) => {
+                self.losses.untold(&result.parts);
+                self.message(step, "tool", |message| {
+                    message.array("content", |blocks| {
+                        blocks.object("", |block| {
+                            block.text("type", "tool_result");
+                            block.text("toolUseId", &result.call);
+                            block.text("result", &plain(&result.parts));
+                            block.flag("isError", result.is_error);
+                        });
                     });
-                });
-            }),
+                })
+            }
             What::Title(title) => {
                 self.title = title.text().map(|title| title.into_owned());
                 Ok(())
             }
-            What::Other(kind) if kind.starts_with("ramus.") => Ok(()),
+            What::Other(kind) if kind == "ramus.todo" => Ok(()),
+            What::Other(kind) if kind.starts_with("ramus.") => {
+                self.losses.own(kind);
+                Ok(())
+            }
             What::Records => self.nothing("records that only another agent understands"),
             What::System => self.nothing("instructions"),
-            What::Model { .. } => self.nothing("changes of model"),
-            What::Other(kind) => self.nothing(&format!("entries of type {kind}")),
+            What::Model { .. } => self.nothing("changes of model: each answer names its own"),
+            What::Other(kind) => {
+                self.losses.kind(kind);
+                Ok(())
+            }
         }
     }
 
@@ -114,10 +165,11 @@ impl Writer<'_> {
                 self.meta = Some(record);
                 Ok(())
             }
-            Some(name) => {
-                self.todo |= name == "todo.json";
-                self.put(&name, &record, true)
+            Some(name) if name == "todo.json" => {
+                self.todo = Some(record);
+                Ok(())
             }
+            Some(name) => self.put(&name, &record, true),
             None => self.nothing("files whose names lead elsewhere"),
         }
     }
@@ -132,12 +184,20 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Writes a message into the next file.
     fn message(&mut self, step: &Step<'_>, role: &str, fill: impl FnOnce(&mut Composer<'_>)) -> Result<(), Error> {
-        let id = if is_name(&step.id) { step.id.clone().into_owned() } else { format!("msg_{}", hash(&step.id)) };
+        self.clock = self.clock.max(step.millis());
+        let id = loop {
+            self.count += 1;
+            let id = format!("msg_{:0digits$}", self.count, digits = self.digits);
+            if !self.taken.contains(&format!("message/{id}.json")) {
+                break id;
+            }
+        };
         let mut composer = Composer::default();
         composer.text("id", &id);
         composer.text("role", role);
-        composer.object("time", |time| time.number("created", step.millis()));
+        composer.object("time", |time| time.number("created", self.clock));
         fill(&mut composer);
         let mut message = b"{".to_vec();
         message.extend(composer.finish().0);
@@ -148,8 +208,11 @@ impl Writer<'_> {
     fn finish(mut self, start: &Start) -> Result<Report, Error> {
         let meta = self.meta.take().and_then(|meta| self.known(&meta, start)).unwrap_or_else(|| self.new_meta(start));
         self.put("meta.json", &meta, false)?;
-        if !self.todo {
-            self.put("todo.json", b"[]", false)?;
+        match (self.tasks.take(), self.todo.take()) {
+            (None, Some(todo)) => self.put("todo.json", &todo, true)?,
+            (tasks, _) => {
+                self.put("todo.json", todo::spelled(&tasks.unwrap_or_default()).to_string().as_bytes(), false)?;
+            }
         }
         Ok(self.losses.finish())
     }
@@ -196,6 +259,36 @@ fn text(blocks: &mut Composer<'_>, text: &str) {
         block.text("type", "text");
         block.text("text", text);
     });
+}
+
+/// Says whether a file is that of a message.
+fn is_message(name: Option<&str>) -> bool {
+    name.is_some_and(|name| name.starts_with("message/"))
+}
+
+/// Writes what a model said, which model it was, what it used and how it ended.
+fn said(message: &mut Composer<'_>, answer: &Answer<'_>) {
+    message.array("content", |blocks| answer.parts.iter().for_each(|part| block(blocks, part)));
+    message.object("model", |model| {
+        model.text("providerID", &answer.provider);
+        model.text("modelID", &answer.model);
+    });
+    message.object("usage", |usage| {
+        usage.number("promptTokens", answer.usage.prompt());
+        usage.number("completionTokens", answer.usage.output);
+    });
+    if let Some(micros) = answer.usage.cost_micros.filter(|micros| *micros > 0) {
+        message.number("cost", micros as f64 / 1e6);
+    }
+    let finish = match &*answer.stop {
+        "toolUse" => "tool_use",
+        known @ ("length" | "error" | "aborted") => known,
+        _ => "stop",
+    };
+    message.text("finish_reason", finish);
+    if let Some(error) = answer.error {
+        message.raw("error", error);
+    }
 }
 
 fn block(blocks: &mut Composer<'_>, part: &Part<'_>) {

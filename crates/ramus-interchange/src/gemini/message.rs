@@ -37,6 +37,73 @@ pub(super) fn answers<'a>(message: &Object<'a>) -> impl Iterator<Item = Object<'
     parts.filter_map(|part| part.field("functionResponse")?.object())
 }
 
+/// What a call gave, as the model is told of it: the response, and the parts beside it.
+pub(super) struct Outcome<'a> {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) response: Option<Raw<'a>>,
+    /// What is shown of it, when there is no response.
+    pub(super) display: Option<Raw<'a>>,
+    pub(super) beside: Vec<Raw<'a>>,
+    pub(super) failed: bool,
+}
+
+impl<'a> Outcome<'a> {
+    fn of(answer: &Object<'a>) -> Self {
+        Self {
+            id: answer.text("id").unwrap_or_default().into_owned(),
+            name: answer.text("name").unwrap_or_default().into_owned(),
+            response: answer.field("response"),
+            display: None,
+            beside: answer.field("parts").into_iter().flat_map(Raw::items).collect(),
+            failed: false,
+        }
+    }
+
+    /// Reads what an answer says that its call gave.
+    pub(super) fn of_call(id: &str, name: &str, call: Raw<'a>) -> Self {
+        let result = call.field("result");
+        let parts = || result.into_iter().flat_map(Raw::items);
+        let own = parts().find_map(|part| part.field("functionResponse")?.object());
+        let known = own.as_ref().map(Self::of);
+        let (response, mut beside) = known.map_or((None, Vec::new()), |known| (known.response, known.beside));
+        beside.extend(parts().filter(|part| own.is_some() && part.field("functionResponse").is_none()));
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            response: response.or(result).filter(|response| !response.is_null()),
+            display: call.field("resultDisplay").filter(|display| !display.is_null()),
+            beside,
+            failed: call.field("status").and_then(Raw::text).as_deref() == Some("error"),
+        }
+    }
+}
+
+/// The outcomes that a message brings, each with the parts that follow it, and what is said beside them.
+pub(super) fn outcomes<'a>(message: &Object<'a>) -> (Vec<Outcome<'a>>, Vec<Raw<'a>>) {
+    let (mut found, mut said): (Vec<Outcome<'a>>, _) = (Vec::new(), Vec::new());
+    for part in message.field("content").into_iter().flat_map(Raw::items) {
+        let is_text = part.shape() == Shape::Text || part.field("text").is_some();
+        match (part.field("functionResponse").and_then(Raw::object), found.last_mut()) {
+            (Some(answer), _) => found.push(Outcome::of(&answer)),
+            (None, Some(outcome)) if !is_text => outcome.beside.push(part),
+            (None, _) => said.push(part),
+        }
+    }
+    (found, said)
+}
+
+/// Writes what is said beside outcomes.
+pub(super) fn beside(composer: &mut Composer<'_>, said: &[Raw<'_>], time: Option<i64>) {
+    composer.object("message", |message| {
+        message.text("role", "user");
+        message.array("content", |parts| said.iter().for_each(|item| part(parts, *item)));
+        if let Some(millis) = time {
+            message.number("timestamp", millis);
+        }
+    });
+}
+
 /// Says whether Gemini CLI introduces itself and the project.
 fn is_injected(message: &Object<'_>) -> bool {
     let content = message.field("content");
@@ -97,23 +164,17 @@ pub(super) fn text(message: &Object<'_>) -> String {
     one.into_iter().chain(several).collect()
 }
 
-/// Writes the outcome of a call: `response` is what the tool gave back, `status` what Gemini CLI thinks of it.
-pub(super) fn result(
-    composer: &mut Composer<'_>,
-    id: &str,
-    name: &str,
-    response: Option<Raw<'_>>,
-    time: Option<i64>,
-    failed: bool,
-) {
+/// Writes the outcome of a call.
+pub(super) fn result(composer: &mut Composer<'_>, outcome: &Outcome<'_>, time: Option<i64>) {
+    let response = outcome.response;
     let error = response.and_then(|response| response.field("error"));
     composer.object("message", |said| {
         said.text("role", "toolResult");
-        said.text("toolCallId", id);
-        said.text("toolName", name);
+        said.text("toolCallId", &outcome.id);
+        said.text("toolName", &outcome.name);
         said.array("content", |parts| {
             let output = response.and_then(|response| response.field("output")).or(error).or(response);
-            match output {
+            match output.or(outcome.display) {
                 Some(text) if text.shape() == Shape::Text => text_part(parts, text),
                 Some(other) => parts.object("", |part| {
                     part.text("type", "text");
@@ -121,8 +182,9 @@ pub(super) fn result(
                 }),
                 None => {}
             }
+            outcome.beside.iter().for_each(|item| part(parts, *item));
         });
-        said.flag("isError", failed || error.is_some());
+        said.flag("isError", outcome.failed || error.is_some());
         if let Some(millis) = time {
             said.number("timestamp", millis);
         }

@@ -4,6 +4,7 @@ mod outcome;
 mod rebuild;
 mod said;
 
+use std::collections::VecDeque;
 use std::io::Read;
 
 use hashbrown::{HashMap, HashSet};
@@ -56,7 +57,16 @@ struct Reader<'s> {
     open: Vec<OpenCall>,
     /// Calls whose outcome is in the path.
     answered: HashSet<String>,
+    /// The message that came last.
+    latest: Option<String>,
+    /// The messages whose records are held, oldest first, and how much that is.
+    held: VecDeque<(String, usize)>,
+    held_bytes: usize,
 }
+
+/// How many messages, and how many bytes of them, are held for later versions of them.
+const HELD: usize = 256;
+const HELD_BYTES: usize = 8 << 20;
 
 /// A message that was met.
 #[derive(Clone)]
@@ -66,8 +76,12 @@ struct Known {
     /// What it hangs from.
     parent: Option<EntryId>,
     content: u64,
+    /// What tells its versions apart.
+    version: u64,
     /// The entry it became itself.
     own: Option<EntryId>,
+    /// The records that this entry keeps, as long as they are held: a later version of the entry keeps them too.
+    kept: Option<Vec<Kept>>,
 }
 
 struct Pending {
@@ -86,10 +100,29 @@ struct OpenCall {
     bytes: Vec<u8>,
 }
 
+impl OpenCall {
+    /// A call of an answer that says what it gave, or that it failed; none when it says neither.
+    fn of(answer: &str, call: &Object<'_>, bytes: &[u8]) -> Option<Self> {
+        let failed = call.text("status").is_some_and(|status| status == "error");
+        let text = |name: &str| call.text(name).unwrap_or_default().into_owned();
+        let is_known = call.field("result").is_some() || failed;
+        is_known.then(|| Self { answer: answer.to_owned(), id: text("id"), name: text("name"), bytes: bytes.to_vec() })
+    }
+}
+
 impl<'s> Reader<'s> {
     fn new(sink: &'s mut dyn Sink, start: Start) -> Self {
         let emitter = Emitter::new(sink, AGENT, start);
-        Self { emitter, messages: HashMap::new(), pending: None, open: Vec::new(), answered: HashSet::new() }
+        Self {
+            emitter,
+            messages: HashMap::new(),
+            pending: None,
+            open: Vec::new(),
+            answered: HashSet::new(),
+            latest: None,
+            held: VecDeque::new(),
+            held_bytes: 0,
+        }
     }
 
     fn lines(mut self, reader: impl Read, limits: Limits) -> Result<(Report, String), Error> {
@@ -240,6 +273,7 @@ impl<'s> Reader<'s> {
         };
         self.emitter.entry(&new)?;
         self.emitter.move_to(target);
+        self.latest = None;
         Ok(())
     }
 }

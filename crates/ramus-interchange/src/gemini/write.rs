@@ -71,7 +71,7 @@ impl Writer<'_> {
                 self.answer = Some(Waiting { line: line.to_vec(), results: Vec::new() });
             }
             // What changes nothing in the conversation may stand between a call and its result.
-            What::Other(kind) if kind.starts_with("ramus.") => {}
+            What::Other(kind) if kind.starts_with("ramus.") => self.losses.own(kind),
             What::Records => self.losses.lose("records that only another agent understands"),
             _ => {
                 self.settle()?;
@@ -97,7 +97,10 @@ impl Writer<'_> {
             }
             What::System => self.nothing("instructions: Gemini CLI has its own"),
             What::Model { .. } => self.nothing("a change of model: each answer names its own"),
-            What::Other(kind) => self.nothing(&format!("entries of type {kind}")),
+            What::Other(kind) => {
+                self.losses.kind(kind);
+                Ok(())
+            }
             What::Result(_) | What::Records => Ok(()),
         }
     }
@@ -109,7 +112,7 @@ impl Writer<'_> {
 
     /// Writes a line as it was, in this session.
     fn restored(&mut self, record: &[u8]) -> Result<(), Error> {
-        let Some(object) = Raw::parse(record).and_then(Raw::object) else { return self.nothing("damaged lines") };
+        let Some(object) = Raw::parse(record).and_then(Raw::object) else { return self.line(record, true) };
         let is_head = object.field("sessionId").is_some();
         if is_head {
             self.begun = true;

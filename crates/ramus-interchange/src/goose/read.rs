@@ -1,4 +1,4 @@
-//! Reading: the document that `goose session export` prints.
+//! Reading: the document that `goose session export` prints, or the lines that older versions wrote.
 
 use std::borrow::Cow;
 
@@ -13,19 +13,27 @@ use crate::emit::{Emitter, New};
 use crate::error::Error;
 use crate::format::Format;
 use crate::limits::Limits;
-use crate::lines::document;
+use crate::lines::{Lines, document};
 use crate::origin::{Kept, with_members};
-use crate::record::Record;
+use crate::record::{Pieced, Record};
 use crate::sink::{Report, Sink, Start};
 use crate::source::Source;
 
 /// Names of tools are remembered for calls that have no outcome yet, so many of them at most.
 const MAX_CALLS: usize = 100_000;
 
+/// What sessions are called until goose has a name for them.
+const UNTITLED: [&str; 2] = ["CLI Session", "New Chat"];
+
 /// Reads a session.
 pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
     if let Some(path) = source.database()? {
         return store::read(&path, limits, sink);
+    }
+    if let Some(stem) = source.name().strip_suffix(".jsonl")
+        && let Some(report) = lines(source, stem, limits, sink)?
+    {
+        return Ok(report);
     }
     let bytes = document(source.open()?, limits)?;
     let whole = Record::new(1, &bytes);
@@ -36,33 +44,57 @@ pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> 
             why: "the document has no working_dir and conversation".into(),
         });
     };
-    let Some(info) = Raw::parse(&info) else { return Ok(Report::default()) };
-    let mut messages = messages.items().map(|message| message.bytes().to_vec());
-    session(info, &mut || Ok(messages.next()), sink)
+    let mut messages = messages.items().map(|message| message.bytes().to_vec().into());
+    session(&info.into(), None, &mut || Ok(messages.next()), sink)
+}
+
+/// Reads what older versions wrote: a line about the session, then one for each message. The file has the id in its name. None when
+/// it is something else.
+fn lines(source: &dyn Source, stem: &str, limits: Limits, sink: &mut dyn Sink) -> Result<Option<Report>, Error> {
+    let mut lines = Lines::new(source.open()?, limits);
+    let info = lines.next()?.and_then(|line| line.bytes.map(<[u8]>::to_vec)).unwrap_or_default();
+    let is_info = |info: &Raw<'_>| info.field("working_dir").is_some() && info.field("conversation").is_none();
+    if Raw::parse(&info).filter(is_info).is_none() {
+        return Ok(None);
+    }
+    let mut next = || Ok(lines.next()?.map(|line| line.bytes.unwrap_or_default().to_vec().into()));
+    session(&info.into(), Some(stem), &mut next, sink).map(Some)
 }
 
 /// Reads a session from what is known about it and its messages, whichever store they come from.
 pub(super) fn session(
-    info: Raw<'_>,
-    next: &mut dyn FnMut() -> Result<Option<Vec<u8>>, Error>,
+    info: &Pieced,
+    named: Option<&str>,
+    next: &mut dyn FnMut() -> Result<Option<Pieced>, Error>,
     sink: &mut dyn Sink,
 ) -> Result<Report, Error> {
-    let facts = info.object().unwrap_or_default();
+    let facts = Raw::parse(&info.bytes).and_then(Raw::object).unwrap_or_default();
     let text = |raw: Option<Raw<'_>>| raw.and_then(Raw::text).unwrap_or_default().into_owned();
     let model = facts.field("model_config").and_then(|config| config.field("model_name"));
     let mut reader = Reader {
-        emitter: Emitter::new(sink, AGENT, start(&facts)),
+        emitter: Emitter::new(sink, AGENT, start(&facts, named)),
         model: (text(facts.field("provider_name")), text(model)),
         names: HashMap::new(),
         unsent: false,
     };
     reader.emitter.report.records += 1;
-    reader.emitter.keep(Kept::whole(1, info.bytes()));
+    reader.emitter.keep(Kept::whole(1, &info.bytes));
+    reader.emitter.miss(1, &info.gaps)?;
     let mut line = 1;
-    while let Some(bytes) = next()? {
+    while let Some(message) = next()? {
         line += 1;
-        let Some(raw) = Raw::parse(&bytes) else { continue };
         reader.emitter.report.records += 1;
+        reader.emitter.miss(line, &message.gaps)?;
+        if message.bytes.is_empty() {
+            reader.emitter.report.lost += 1;
+            reader.emitter.lose(Some(line), "the line is too long to be held in memory")?;
+            continue;
+        }
+        let Some(raw) = Raw::parse(&message.bytes) else {
+            reader.emitter.lose(Some(line), "a message is no JSON; its bytes are kept")?;
+            reader.emitter.keep(Kept::whole(line, &message.bytes));
+            continue;
+        };
         reader.message(line, raw)?;
         if reader.emitter.is_full() {
             reader.emitter.flush()?;
@@ -71,19 +103,22 @@ pub(super) fn session(
     reader.emitter.finish()
 }
 
-fn start(info: &Object<'_>) -> Start {
+fn start(info: &Object<'_>, named: Option<&str>) -> Start {
     let text = |name: &str| info.text(name).map(Cow::into_owned).filter(|text| !text.is_empty());
     let created = text("created_at")
         .and_then(|text| time::parse(&text).or_else(|| time::parse(&format!("{}Z", text.replace(' ', "T")))));
+    let given = info.field("user_set_name");
+    let is_given = given.is_some_and(|given| given.flag() == Some(true) || given.unsigned() == Some(1));
     Start {
-        id: text("id").map(|id| format!("goose-{id}")).unwrap_or_default(),
+        id: text("id").or_else(|| named.map(str::to_owned)).map(|id| format!("goose-{id}")).unwrap_or_default(),
         cwd: text("working_dir").unwrap_or_default(),
         created: created.map(time::format).unwrap_or_default(),
-        title: text("name"),
+        title: text("name")
+            .or_else(|| text("description"))
+            .filter(|name| is_given || !UNTITLED.contains(&name.as_str())),
         parent: text("parent_session_id").map(|id| format!("goose-{id}")),
-        forked_from: None,
         format: Some(Format::Goose),
-        version: None,
+        ..Start::default()
     }
 }
 
@@ -155,13 +190,14 @@ impl Reader<'_> {
             let mut composer = Composer::new(if alone { &record.bytes } else { &[] });
             message::outcome(&mut composer, &item, &name, message.millis());
             let (members, holes) = composer.finish();
-            let (own, records) = (format!("{id}.r{}", at + 1), [record.kept(holes)]);
+            // The first of them keeps the record: a copy for each would cost the square of a long one.
+            let (own, kept) = (format!("{id}.r{}", at + 1), (at == 0).then(|| record.kept(holes)));
             let new = New {
                 kind: "message",
                 id: if at == 0 { id } else { &own },
                 timestamp: time.as_deref(),
                 members: &members,
-                records: if at == 0 { &records } else { &[] },
+                records: kept.as_slice(),
                 ..New::default()
             };
             self.emitter.entry(&new)?;

@@ -8,8 +8,9 @@ use super::AGENT;
 use super::read::session;
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::record::Pieced;
 use crate::sink::{Report, Sink};
-use crate::sqlite::{self, json, member, value};
+use crate::sqlite::{self, Cells, member};
 
 /// Reads every session of a store.
 pub(super) fn read(path: &Path, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
@@ -21,6 +22,7 @@ pub(super) fn read(path: &Path, limits: Limits, sink: &mut dyn Sink) -> Result<R
         });
     }
     let mut report = Report::default();
+    let mut cells = Cells::new(limits);
     let mut sessions = connection.prepare("SELECT * FROM sessions ORDER BY id")?;
     let columns: Vec<String> = sessions.column_names().map(str::to_owned).collect();
     let mut messages = connection.prepare(
@@ -35,11 +37,7 @@ pub(super) fn read(path: &Path, limits: Limits, sink: &mut dyn Sink) -> Result<R
             // What the export has as an object, the table has as its text.
             let is_json = column.ends_with("_json") || column == "extension_data";
             let name = column.strip_suffix("_json").unwrap_or(column);
-            let object = if is_json { json(row, at, limits)? } else { None };
-            let written = match object {
-                Some(object) => object,
-                None => value(row, at, limits)?,
-            };
+            let written = if is_json { cells.json_or_value(row, at)? } else { cells.value(row, at)? };
             // An older word for the name, which an import would take for a second one.
             if column == "description" && columns.iter().any(|other| other == "name") {
                 continue;
@@ -51,29 +49,25 @@ pub(super) fn read(path: &Path, limits: Limits, sink: &mut dyn Sink) -> Result<R
             member(&mut info, name, &written);
         }
         info.push(b'}');
-        let Some(info) = Raw::parse(&info) else { continue };
+        let info = Pieced { bytes: info, gaps: cells.gaps() };
         let mut list = messages.query([&id])?;
-        let mut next = || -> Result<Option<Vec<u8>>, Error> {
+        let mut next = || -> Result<Option<Pieced>, Error> {
             let Some(row) = list.next()? else { return Ok(None) };
             let mut message = b"{".to_vec();
-            let named = value(row, 1, limits)?;
-            let number = value(row, 0, limits)?;
+            let named = cells.value(row, 1)?;
+            let number = cells.value(row, 0)?;
             let fallback = format!("\"row-{}\"", String::from_utf8_lossy(&number));
             member(&mut message, "id", if named == b"null" { fallback.as_bytes() } else { &named });
-            member(&mut message, "role", &value(row, 2, limits)?);
-            member(&mut message, "created", &value(row, 4, limits)?);
-            let content = match json(row, 3, limits)? {
-                Some(content) => content,
-                None => value(row, 3, limits)?,
-            };
-            member(&mut message, "content", &content);
-            if let Some(metadata) = json(row, 5, limits)? {
+            member(&mut message, "role", &cells.value(row, 2)?);
+            member(&mut message, "created", &cells.value(row, 4)?);
+            member(&mut message, "content", &cells.json_or_value(row, 3)?);
+            if let Some(metadata) = cells.json(row, 5)? {
                 member(&mut message, "metadata", &metadata);
             }
             message.push(b'}');
-            Ok(Some(message))
+            Ok(Some(Pieced { bytes: message, gaps: cells.gaps() }))
         };
-        report.add(session(info, &mut next, sink)?);
+        report.add(session(&info, None, &mut next, sink)?);
     }
     Ok(report)
 }

@@ -15,6 +15,7 @@ use crate::origin::{restore, with_members};
 use crate::passage::Passage;
 use crate::sink::{Report, Start};
 use crate::step::{self, Answer, Part, Step, What};
+use crate::surrogates;
 
 /// Writes a passage.
 pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report, Error> {
@@ -78,11 +79,17 @@ impl Writer<'_> {
                 self.title = title.text().map(|title| title.into_owned());
                 Ok(())
             }
-            What::Other(kind) if kind.starts_with("ramus.") => Ok(()),
+            What::Other(kind) if kind.starts_with("ramus.") => {
+                self.losses.own(kind);
+                Ok(())
+            }
             What::Records => self.nothing("records that only another agent understands"),
             What::System => self.nothing("instructions: goose has its own"),
             What::Model { .. } => self.nothing("a change of model: each answer names its own"),
-            What::Other(kind) => self.nothing(&format!("entries of type {kind}")),
+            What::Other(kind) => {
+                self.losses.kind(kind);
+                Ok(())
+            }
         }
     }
 
@@ -153,6 +160,7 @@ impl Writer<'_> {
         let mut message = b"{".to_vec();
         message.extend(composer.finish().0);
         message.push(b'}');
+        surrogates::replace(&mut message, &mut self.losses);
         self.message(&message, false)
     }
 
@@ -160,6 +168,7 @@ impl Writer<'_> {
         let mut composer = self.begin(step, "assistant");
         composer.array("content", |items| answered(items, answer, &mut self.losses));
         let usage = answer.usage;
+        self.losses.ending(answer);
         composer.object("metadata", |metadata| {
             self.visibility(metadata, true);
             metadata.object("inference", |inference| {
@@ -172,6 +181,9 @@ impl Writer<'_> {
                 counts.number("totalTokens", usage.tokens());
                 counts.number("cacheReadTokens", usage.cache_read);
                 counts.number("cacheWriteTokens", usage.cache_write);
+                if let Some(micros) = usage.cost_micros.filter(|micros| *micros > 0) {
+                    counts.number("cost", micros as f64 / 1e6);
+                }
             });
         });
         self.composed(composer)

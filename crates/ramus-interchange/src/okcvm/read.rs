@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 use ramus_model::json::{Object, Raw, Shape};
 use ramus_model::{EntryId, time};
+use rusqlite::Row;
 use sha2::{Digest as _, Sha256};
 
 use super::AGENT;
@@ -17,45 +18,128 @@ use crate::origin::Kept;
 use crate::record::Record;
 use crate::sink::{Report, Sink, Start};
 use crate::source::Source;
-use crate::sqlite;
+use crate::sqlite::{self, Cells};
+
+/// What a conversation is called that nobody has called anything.
+const UNTITLED: &str = "新的会话";
 
 /// Reads a conversation, or every one of a database.
 pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
     let Some(path) = source.database()? else {
         let bytes = document(source.open()?, limits)?;
-        return conversation(&bytes, sink);
+        let read = conversation(&bytes, Start::default(), None, sink)?;
+        return read.ok_or_else(|| Error::NotThisFormat { agent: AGENT, why: "the document has no messages".into() });
     };
     let connection = sqlite::open(&path)?;
     if !sqlite::has_table(&connection, "okc_conversations")? {
         return Err(Error::NotThisFormat { agent: AGENT, why: "the database has no table okc_conversations".into() });
     }
     let mut report = Report::default();
-    let mut rows = connection.prepare("SELECT payload FROM okc_conversations ORDER BY id")?;
+    let mut cells = Cells::new(limits);
+    let mut rows = connection.prepare("SELECT * FROM okc_conversations ORDER BY id")?;
+    let columns: Vec<String> = rows.column_names().map(str::to_owned).collect();
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
-        match sqlite::json(row, 0, limits)? {
-            Some(payload) => report.add(conversation(&payload, sink)?),
+        let stored = stored(row, &columns, &mut cells)?;
+        let gaps = cells.gaps();
+        match conversation(&stored.payload, stored.noted, stored.beside.as_deref(), sink)? {
+            Some(read) => report.add(read),
             None => {
                 report.records += 1;
                 report.lost += 1;
-                sink.loss(&report.lose(None, "a conversation is no JSON, or too large"))?;
+                sink.loss(&report.lose(None, "a conversation has no messages"))?;
             }
+        }
+        for why in gaps {
+            sink.loss(&report.lose(None, why))?;
         }
     }
     Ok(report)
 }
 
-/// Reads one conversation. The payload is kept whole: most of it says the same again.
-fn conversation(bytes: &[u8], sink: &mut dyn Sink) -> Result<Report, Error> {
+/// A row of the database.
+struct Stored {
+    payload: Vec<u8>,
+    noted: Start,
+    /// What only the columns say.
+    beside: Option<Vec<u8>>,
+}
+
+/// Reads a row. A payload that cannot be read is made again of what the columns say, as OKCVM does, and kept beside.
+fn stored(row: &Row<'_>, columns: &[String], cells: &mut Cells) -> Result<Stored, Error> {
+    let mut noted = Noted::default();
+    let (mut payload, mut others) = (None, b"{".to_vec());
+    for (at, column) in columns.iter().enumerate() {
+        let is_payload = column == "payload";
+        let value = if is_payload { cells.json_or_value(row, at)? } else { cells.value(row, at)? };
+        match noted.place(column) {
+            None if is_payload && value.starts_with(b"{") => payload = Some(value),
+            Some(place) => *place = Raw::parse(&value).and_then(Raw::text).map(|text| text.into_owned()),
+            None if value != b"null" => sqlite::member(&mut others, column, &value),
+            None => {}
+        }
+    }
+    others.push(b'}');
+    let noted = noted.start();
+    let payload = payload.unwrap_or_else(|| {
+        cells.miss("a conversation is no object, or too long; what its columns say is there");
+        br#"{"messages":[]}"#.to_vec()
+    });
+    let beside = Some(others).filter(|others| others != b"{}");
+    Ok(Stored { payload, noted, beside })
+}
+
+/// What the columns of a conversation say, which counts where the payload says nothing.
+#[derive(Default)]
+struct Noted {
+    id: Option<String>,
+    title: Option<String>,
+    created: Option<String>,
+    root: Option<String>,
+}
+
+impl Noted {
+    fn place(&mut self, column: &str) -> Option<&mut Option<String>> {
+        match column {
+            "id" => Some(&mut self.id),
+            "title" => Some(&mut self.title),
+            "created_at" => Some(&mut self.created),
+            "workspace_root" => Some(&mut self.root),
+            _ => None,
+        }
+    }
+
+    fn start(self) -> Start {
+        // Times of the database have no zone, and are those of UTC.
+        let created = self.created.and_then(|text| time::parse(&format!("{}Z", text.replace(' ', "T"))));
+        Start {
+            id: self.id.unwrap_or_default(),
+            title: self.title.filter(|title| !title.is_empty()),
+            created: created.map(time::format).unwrap_or_default(),
+            cwd: self.root.unwrap_or_default(),
+            ..Start::default()
+        }
+    }
+}
+
+/// Reads one conversation; none when it has no messages. The payload is kept whole: most of it says the same again.
+fn conversation(
+    bytes: &[u8],
+    noted: Start,
+    beside: Option<&[u8]>,
+    sink: &mut dyn Sink,
+) -> Result<Option<Report>, Error> {
     let whole = Record::new(1, bytes);
     let messages =
         whole.object().and_then(|object| object.field("messages")).filter(|list| list.shape() == Shape::Array);
-    let (Some(object), Some(messages)) = (whole.object(), messages) else {
-        return Err(Error::NotThisFormat { agent: AGENT, why: "the document has no messages".into() });
-    };
-    let mut reader = Reader { emitter: Emitter::new(sink, AGENT, start(&object)), known: HashMap::new() };
+    let (Some(object), Some(messages)) = (whole.object(), messages) else { return Ok(None) };
+    let mut reader = Reader { emitter: Emitter::new(sink, AGENT, start(&object, noted)), known: HashMap::new() };
     reader.emitter.report.records = 1;
     reader.emitter.keep(Kept::whole(1, &whole.bytes));
+    if let Some(beside) = beside {
+        reader.emitter.report.records += 1;
+        reader.emitter.keep(Kept::whole(1, beside).in_file("columns"));
+    }
     let branches = object
         .field("branches")
         .into_iter()
@@ -68,19 +152,19 @@ fn conversation(bytes: &[u8], sink: &mut dyn Sink) -> Result<Report, Error> {
     // What counts now comes last, so that the conversation stands at its end.
     reader.list(messages)?;
     reader.stand()?;
-    reader.emitter.finish()
+    reader.emitter.finish().map(Some)
 }
 
-fn start(payload: &Object<'_>) -> Start {
+fn start(payload: &Object<'_>, noted: Start) -> Start {
     let text = |name: &str| payload.text(name).map(|text| text.into_owned()).filter(|text| !text.is_empty());
     let paths = payload.field("workspace").and_then(|workspace| workspace.field("paths"));
     let root =
         paths.and_then(|paths| ["internal_root", "internalRoot"].iter().find_map(|name| paths.field(name)?.text()));
     Start {
-        id: text("id").unwrap_or_default(),
-        cwd: root.map(|root| root.into_owned()).unwrap_or_default(),
-        created: payload.field("createdAt").and_then(moment).unwrap_or_default(),
-        title: text("title"),
+        id: text("id").unwrap_or(noted.id),
+        cwd: root.map_or(noted.cwd, |root| root.into_owned()),
+        created: payload.field("createdAt").and_then(moment).unwrap_or(noted.created),
+        title: text("title").or(noted.title).filter(|title| title != UNTITLED),
         format: Some(Format::Okcvm),
         ..Start::default()
     }

@@ -1,11 +1,14 @@
 //! Reading: terms into entries.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 
 use hashbrown::HashSet;
-use ramus_model::EntryId;
+use ramus_model::json::{Raw, Shape};
+use ramus_model::{EntryId, time};
 
+use super::decode::Unread;
 use super::dets;
 use super::term::Term;
 use super::{AGENT, META, STRUCT};
@@ -18,8 +21,17 @@ use crate::origin::Kept;
 use crate::sink::{Report, Sink, Start};
 use crate::source::Source;
 
+/// How many records are said to be missing, at most.
+const MOST_MISSING: usize = 1000;
 /// What Opal writes in front of a summary.
 const SUMMARY: &str = "[Conversation summary";
+
+/// A summary without the line that Opal writes in front of it.
+fn summary(content: &str) -> &str {
+    let behind =
+        content.strip_prefix(SUMMARY).and_then(|rest| rest.split_once("]\n")).map(|(_, text)| text.trim_start());
+    behind.filter(|text| !text.is_empty()).unwrap_or(content)
+}
 
 /// Reads a session.
 pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
@@ -28,33 +40,49 @@ pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> 
     if bytes.len() > limits.line {
         return Err(Error::Limit(format!("the table is larger than {} MiB", limits.line >> 20)));
     }
-    let Some((mut objects, is_whole)) = dets::read(&bytes) else {
+    let Some(mut table) = dets::read(&bytes, limits)? else {
         return Err(Error::NotThisFormat { agent: AGENT, why: "it is no DETS table".into() });
     };
+    if table.objects.is_empty() {
+        return Err(Error::NotThisFormat { agent: AGENT, why: "no record was found in its table".into() });
+    }
     // Where an object stands in the file says nothing, so it must not show.
-    objects.sort_by(|one, other| one.bytes.cmp(other.bytes));
-    let meta = objects.iter().find(|object| key(&object.term).as_deref() == Some(META));
+    table.objects.sort_by(|one, other| one.bytes.cmp(other.bytes));
+    let objects = &table.objects;
+    let meta = objects.iter().filter_map(|object| object.term.as_ref().ok());
+    let meta = meta.into_iter().find(|term| key(term).as_deref() == Some(META));
     let stem = source.name().strip_suffix(".dets").unwrap_or(source.name());
-    let mut reader =
-        Reader { emitter: Emitter::new(sink, AGENT, start(stem, meta.map(|meta| &meta.term))), calls: HashSet::new() };
+    let start = start(stem, meta, source.modified());
+    let mut reader = Reader { emitter: Emitter::new(sink, AGENT, start), calls: HashSet::new() };
     reader.emitter.report.records = objects.len() as u64;
-    if !is_whole {
+    if !table.is_whole {
         reader.emitter.lose(None, "the table was not closed; its blocks were looked for")?;
     }
+    for _ in objects.len()..table.count.min(objects.len().saturating_add(MOST_MISSING)) {
+        reader.emitter.lose(None, "the table counts a record that was not found in it")?;
+    }
     let mut messages: BTreeMap<String, Message<'_>> = BTreeMap::new();
-    for (line, object) in (1..).zip(&objects) {
-        let value = object.term.items().get(1);
+    for (line, object) in (1..).zip(objects) {
+        let term = match &object.term {
+            Ok(term) => term,
+            Err(why) => {
+                reader.emitter.lose(Some(line), unread(*why))?;
+                reader.keep(Kept::whole(line, object.bytes))?;
+                continue;
+            }
+        };
+        let value = term.items().get(1);
         let is_message =
             value.and_then(|value| value.get("__struct__")).and_then(Term::as_text).as_deref() == Some(STRUCT);
-        match (key(&object.term), value) {
+        match (key(term), value) {
             (Some(id), Some(value)) if is_message && !messages.contains_key(&id) => {
                 messages.insert(id, Message { line, bytes: object.bytes, value });
             }
-            _ => reader.emitter.keep(Kept::whole(line, object.bytes)),
+            _ => reader.keep(Kept::whole(line, object.bytes))?,
         }
     }
     reader.tree(&messages)?;
-    let leaf = meta.and_then(|meta| meta.term.items().get(1)?.get("current_id")?.as_text());
+    let leaf = meta.and_then(|meta| meta.items().get(1)?.get("current_id")?.as_text());
     if let Some(leaf) = leaf.and_then(|leaf| reader.emitter.entry_of(&leaf)) {
         reader.lead_to(&leaf)?;
     }
@@ -65,12 +93,24 @@ fn key(object: &Term) -> Option<String> {
     object.items().first().and_then(Term::as_text)
 }
 
-fn start(stem: &str, meta: Option<&Term>) -> Start {
+/// Why an object is kept and not shown.
+fn unread(why: Unread) -> String {
+    match why {
+        Unread::Tag(tag) => format!("a record has a part of kind {tag}, which is not understood; it is kept as it is"),
+        Unread::Deep => "a record is nested too deep; it is kept as it is".into(),
+        Unread::Short | Unread::Budget => "a record is damaged; it is kept as it is".into(),
+    }
+}
+
+/// What is known about the session. When the table says no time, it is as old as its file.
+fn start(stem: &str, meta: Option<&Term>, modified: Option<i64>) -> Start {
     let facts = meta.and_then(|meta| meta.items().get(1));
     let text = |name: &str| facts.and_then(|facts| facts.get(name)).and_then(Term::as_text);
-    let title = facts.and_then(|facts| facts.get("metadata")?.get("title")?.as_text());
+    let noted = |name: &str| facts.and_then(|facts| facts.get("metadata")?.get(name)?.as_text());
+    let (title, created) = (noted("title"), noted("created_at").and_then(|text| time::parse(&text)).or(modified));
     Start {
         id: text("session_id").unwrap_or_else(|| stem.to_owned()),
+        created: created.map(time::format).unwrap_or_default(),
         title: title.filter(|title| !title.is_empty()),
         format: Some(Format::Opal),
         ..Start::default()
@@ -97,6 +137,12 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
+    /// Keeps a record that is no message.
+    fn keep(&mut self, kept: Kept) -> Result<(), Error> {
+        self.emitter.keep(kept);
+        if self.emitter.is_full() { self.emitter.flush() } else { Ok(()) }
+    }
+
     /// Gives the messages, parents first; brothers by id, because the table keeps no time. What hangs from nothing that is
     /// there, or from itself in a circle, is given last, and bridged.
     fn tree(&mut self, messages: &BTreeMap<String, Message<'_>>) -> Result<(), Error> {
@@ -134,7 +180,7 @@ impl Reader<'_> {
             || role == "user" && content.starts_with(SUMMARY);
         let kind = match role.as_str() {
             "user" if is_summary => {
-                composer.text("summary", &content);
+                composer.text("summary", summary(&content));
                 composer.text("firstKeptEntryId", id);
                 composer.number("tokensBefore", 0);
                 files(&mut composer, metadata);
@@ -147,7 +193,7 @@ impl Reader<'_> {
             // The answer before it has made the call already.
             "tool_call" if self.calls.contains(&call) => "custom",
             "tool_call" => {
-                let arguments = serde_json::from_str(&content).unwrap_or(serde_json::Value::Null);
+                let arguments = spelled(&content);
                 let name = message.text("name").unwrap_or_default();
                 composer.object("message", |message| {
                     message.text("role", "assistant");
@@ -207,7 +253,8 @@ impl Reader<'_> {
                 text_part(parts, content);
                 for call in calls {
                     let text = |name: &str| call.get(name).and_then(Term::as_text).unwrap_or_default();
-                    let arguments = call.get("arguments").map(Term::json).unwrap_or_default();
+                    let mut arguments = Vec::new();
+                    call.get("arguments").into_iter().for_each(|term| term.json(&mut arguments));
                     requested(parts, &text("call_id"), &text("name"), &arguments);
                     self.calls.insert(text("call_id"));
                 }
@@ -237,6 +284,16 @@ impl Reader<'_> {
     }
 }
 
+/// Arguments, spelled as JSON is here. Long ones stay as they are: taken apart they would fill the memory.
+fn spelled(content: &str) -> Cow<'_, [u8]> {
+    const LONGEST: usize = 1 << 20;
+    let value = || serde_json::from_str::<serde_json::Value>(content).ok();
+    match (content.len() <= LONGEST).then(value).flatten() {
+        Some(value) => value.to_string().into_bytes().into(),
+        None => content.as_bytes().into(),
+    }
+}
+
 fn said(message: &mut Composer<'_>, content: &str) {
     message.array("content", |parts| text_part(parts, content));
 }
@@ -250,14 +307,14 @@ fn text_part(parts: &mut Composer<'_>, text: &str) {
     }
 }
 
-fn requested(parts: &mut Composer<'_>, id: &str, name: &str, arguments: &serde_json::Value) {
+fn requested(parts: &mut Composer<'_>, id: &str, name: &str, arguments: &[u8]) {
     parts.object("", |part| {
         part.text("type", "toolCall");
         part.text("id", id);
         part.text("name", name);
-        match arguments.is_object() {
-            true => part.json("arguments", arguments),
-            false => part.object("arguments", |_| {}),
+        match Raw::parse(arguments).filter(|arguments| arguments.shape() == Shape::Object) {
+            Some(arguments) => part.raw("arguments", arguments),
+            None => part.object("arguments", |_| {}),
         }
     });
 }

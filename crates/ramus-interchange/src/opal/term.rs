@@ -1,4 +1,6 @@
-//! Erlang terms in their external form: what Opal stores, and nothing that could run.
+//! Erlang terms: what Opal stores, and nothing that could run.
+
+use ramus_model::json::quote;
 
 /// A term.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,18 +14,11 @@ pub(super) enum Term {
     Tuple(Vec<Term>),
     List(Vec<Term>),
     Map(Vec<(Term, Term)>),
+    /// What means something only to the node that wrote it, such as a process: its name, and its bytes.
+    Other(&'static str, Vec<u8>),
 }
 
-/// How deep terms may be nested.
-const DEPTH: usize = 64;
-
 impl Term {
-    /// Reads a term at the start of `bytes`; what follows does not matter. None when it is not one of those Opal stores.
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader { rest: bytes.strip_prefix(&[131])? };
-        reader.term(0)
-    }
-
     pub(super) fn atom(name: &str) -> Self {
         Self::Atom(name.to_owned())
     }
@@ -112,6 +107,7 @@ impl Term {
                     value.write_into(out);
                 }
             }
+            Self::Other(_, bytes) => out.extend_from_slice(bytes),
         }
         if let Self::Atom(name) = self {
             out.extend_from_slice(name.as_bytes());
@@ -119,25 +115,48 @@ impl Term {
     }
 
     /// Writes the term as JSON, for what a person or a model may see of it.
-    pub(super) fn json(&self) -> serde_json::Value {
-        use serde_json::Value;
-        match self {
-            Self::Atom(name) => match name.as_str() {
-                "nil" => Value::Null,
-                "true" => Value::Bool(true),
-                "false" => Value::Bool(false),
-                other => Value::from(other),
-            },
-            Self::Integer(number) => Value::from(*number),
-            Self::Big(negative, digits) => Value::from(big(*negative, digits)),
-            Self::Float(number) => Value::from(*number),
-            Self::Binary(bytes) => Value::from(String::from_utf8_lossy(bytes).into_owned()),
-            Self::List(items) | Self::Tuple(items) => Value::Array(items.iter().map(Self::json).collect()),
-            Self::Map(pairs) => {
-                let name = |key: &Self| key.as_text().unwrap_or_else(|| key.json().to_string());
-                Value::Object(pairs.iter().map(|(key, value)| (name(key), value.json())).collect())
+    pub(super) fn json(&self, out: &mut Vec<u8>) {
+        let mut list = |open: u8, close: u8, count: usize, each: &dyn Fn(usize, &mut Vec<u8>)| {
+            out.push(open);
+            for at in 0..count {
+                if at > 0 {
+                    out.push(b',');
+                }
+                each(at, out);
             }
+            out.push(close);
+        };
+        match self {
+            Self::List(items) | Self::Tuple(items) => {
+                list(b'[', b']', items.len(), &|at, out| items.get(at).into_iter().for_each(|item| item.json(out)));
+            }
+            Self::Map(pairs) => list(b'{', b'}', pairs.len(), &|at, out| {
+                let Some((key, value)) = pairs.get(at) else { return };
+                quote(&key.name(), out);
+                out.push(b':');
+                value.json(out);
+            }),
+            Self::Atom(name) => match name.as_str() {
+                "nil" => out.extend_from_slice(b"null"),
+                "true" | "false" => out.extend_from_slice(name.as_bytes()),
+                other => quote(other, out),
+            },
+            Self::Integer(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            Self::Big(negative, digits) => quote(&big(*negative, digits), out),
+            // What is no number in JSON is nothing there.
+            Self::Float(number) => out.extend_from_slice(serde_json::json!(number).to_string().as_bytes()),
+            Self::Binary(bytes) => quote(&String::from_utf8_lossy(bytes), out),
+            Self::Other(name, _) => quote(name, out),
         }
+    }
+
+    /// What a member is called that has this term for its key.
+    fn name(&self) -> String {
+        self.as_text().unwrap_or_else(|| {
+            let mut json = Vec::new();
+            self.json(&mut json);
+            String::from_utf8_lossy(&json).into_owned()
+        })
     }
 
     /// Makes a term of JSON.
@@ -176,123 +195,4 @@ fn write_integer(number: i64, out: &mut Vec<u8>) {
         out.extend_from_slice(&[110, 8, u8::from(number < 0)]);
         out.extend_from_slice(&number.unsigned_abs().to_le_bytes());
     }
-}
-
-struct Reader<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(count)?;
-        self.rest = rest;
-        Some(taken)
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        self.take(1)?.first().copied()
-    }
-
-    fn short(&mut self) -> Option<usize> {
-        Some(usize::from(u16::from_be_bytes(self.take(2)?.try_into().ok()?)))
-    }
-
-    fn long(&mut self) -> Option<usize> {
-        usize::try_from(u32::from_be_bytes(self.take(4)?.try_into().ok()?)).ok()
-    }
-
-    /// Nesting is limited, so that recursion is.
-    fn term(&mut self, depth: usize) -> Option<Term> {
-        if depth > DEPTH {
-            return None;
-        }
-        Some(match self.byte()? {
-            97 => Term::Integer(i64::from(self.byte()?)),
-            98 => Term::Integer(i64::from(i32::from_be_bytes(self.take(4)?.try_into().ok()?))),
-            110 => {
-                let count = usize::from(self.byte()?);
-                self.big(count)?
-            }
-            111 => {
-                let count = self.long()?;
-                self.big(count)?
-            }
-            70 => Term::Float(f64::from_be_bytes(self.take(8)?.try_into().ok()?)),
-            99 => {
-                let text = self.take(31)?.split(|byte| *byte == 0).next()?;
-                Term::Float(std::str::from_utf8(text).ok()?.parse().ok()?)
-            }
-            100 => {
-                let count = self.short()?;
-                Term::Atom(latin(self.take(count)?))
-            }
-            115 => {
-                let count = usize::from(self.byte()?);
-                Term::Atom(latin(self.take(count)?))
-            }
-            118 => {
-                let count = self.short()?;
-                Term::Atom(String::from_utf8(self.take(count)?.to_vec()).ok()?)
-            }
-            119 => {
-                let count = usize::from(self.byte()?);
-                Term::Atom(String::from_utf8(self.take(count)?.to_vec()).ok()?)
-            }
-            104 => {
-                let count = usize::from(self.byte()?);
-                Term::Tuple(self.terms(count, depth)?)
-            }
-            105 => {
-                let count = self.long()?;
-                Term::Tuple(self.terms(count, depth)?)
-            }
-            106 => Term::List(Vec::new()),
-            107 => {
-                let count = self.short()?;
-                Term::List(self.take(count)?.iter().map(|byte| Term::Integer(i64::from(*byte))).collect())
-            }
-            108 => {
-                let count = self.long()?;
-                let items = self.terms(count, depth)?;
-                // Lists of Opal end properly.
-                (self.term(depth + 1)? == Term::List(Vec::new())).then_some(())?;
-                Term::List(items)
-            }
-            109 => {
-                let count = self.long()?;
-                Term::Binary(self.take(count)?.to_vec())
-            }
-            116 => {
-                let count = self.long()?;
-                let mut terms = self.terms(count.checked_mul(2)?, depth)?.into_iter();
-                Term::Map(std::iter::from_fn(|| Some((terms.next()?, terms.next()?))).collect())
-            }
-            _ => return None,
-        })
-    }
-
-    /// A term takes a byte at least, so no count can ask for more memory than there is input.
-    fn terms(&mut self, count: usize, depth: usize) -> Option<Vec<Term>> {
-        (count <= self.rest.len()).then_some(())?;
-        (0..count).map(|_| self.term(depth + 1)).collect()
-    }
-
-    fn big(&mut self, count: usize) -> Option<Term> {
-        let negative = self.byte()? != 0;
-        let digits = self.take(count)?;
-        let mut small = [0; 8];
-        match small.get_mut(..count) {
-            Some(room) if count <= 8 => room.copy_from_slice(digits),
-            _ => return Some(Term::Big(negative, digits.to_vec())),
-        }
-        let size = i64::try_from(u64::from_le_bytes(small)).ok();
-        Some(match size {
-            Some(size) => Term::Integer(if negative { -size } else { size }),
-            None => Term::Big(negative, digits.to_vec()),
-        })
-    }
-}
-
-fn latin(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| char::from(*byte)).collect()
 }

@@ -5,16 +5,18 @@ use std::io::Write;
 use ramus_model::json::Raw;
 use serde_json::Value;
 
+use super::decode::{Budget, term};
 use super::dets;
 use super::term::Term;
 use super::{AGENT, META, STRUCT};
 use crate::emit::hash;
 use crate::error::Error;
+use crate::limits::Limits;
 use crate::losses::Losses;
 use crate::origin::restore;
 use crate::passage::Passage;
 use crate::sink::Report;
-use crate::step::{Part, Step, What, plain};
+use crate::step::{Answer, Part, Step, What, plain};
 
 /// The id of a written session, which is also the name of its file.
 pub(super) fn session_id(id: &str) -> String {
@@ -24,9 +26,15 @@ pub(super) fn session_id(id: &str) -> String {
 
 /// Writes a passage. A table is read by key, so what it says first does not matter; how many objects it has does.
 pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report, Error> {
+    write_within(passage, Limits::default(), out)
+}
+
+/// Writes a passage, if a reader with these limits takes the table.
+fn write_within(passage: &dyn Passage, limits: Limits, out: &mut dyn Write) -> Result<Report, Error> {
     let start = passage.start();
     let mut blocks: Vec<u8> = Vec::new();
     let mut writer = Writer {
+        limits,
         blocks: &mut blocks,
         objects: 0,
         losses: Losses::default(),
@@ -39,6 +47,12 @@ pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report
         Some(step) => writer.step(&step),
         None => Ok(()),
     })?;
+    if let Some(leaf) = passage.leaf().and_then(|leaf| writer.last.get(leaf)) {
+        writer.leaf.clone_from(leaf);
+    }
+    if writer.meta.is_none() {
+        writer.losses.directory(&start.cwd);
+    }
     writer.finish(&session_id(&start.id))?;
     let (objects, losses) = (writer.objects, writer.losses);
     out.write_all(&dets::header(objects))?;
@@ -47,6 +61,7 @@ pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report
 }
 
 struct Writer<'w> {
+    limits: Limits,
     blocks: &'w mut Vec<u8>,
     objects: u32,
     losses: Losses,
@@ -95,8 +110,9 @@ impl Writer<'_> {
 
     /// Writes an object as it was. Returns the id of the message that it is.
     fn restored(&mut self, record: &[u8]) -> Result<Option<String>, Error> {
-        let Some(term) = Term::read(record) else {
-            self.losses.lose("damaged objects");
+        let Ok(term) = term(record, &mut Budget::of(record.len(), self.limits)) else {
+            // It was not understood, and it is what it was.
+            self.object(record, true)?;
             return Ok(None);
         };
         let key = term.items().first().and_then(Term::as_text);
@@ -114,8 +130,9 @@ impl Writer<'_> {
         let Some(block) = dets::object(term) else {
             return Err(Error::Limit("a message is too large for a table".into()));
         };
-        if self.blocks.len() + block.len() > (1 << 31) - 4096 {
-            return Err(Error::Limit("a table holds at most 2 GiB".into()));
+        if dets::BASE + self.blocks.len() + block.len() > self.limits.line {
+            let why = format!("a table of more than {} MiB could not be read again", self.limits.line >> 20);
+            return Err(Error::Limit(why));
         }
         self.blocks.extend(block);
         self.objects += 1;
@@ -128,6 +145,7 @@ impl Writer<'_> {
         let mut message = Message { id: &step.id, parent, ..Message::default() };
         match &step.what {
             What::User(parts) | What::Note(parts) => {
+                self.losses.untold(parts);
                 message.role = "user";
                 message.content = Some(plain(parts));
             }
@@ -139,12 +157,10 @@ impl Writer<'_> {
                 message.role = "assistant";
                 message.content = Some(plain(&answer.parts));
                 message.calls = answer.parts.iter().filter_map(call).collect();
-                message.thinking = answer.parts.iter().find_map(|part| match part {
-                    Part::Thinking { text, redacted: false, .. } => text.text().map(|text| text.into_owned()),
-                    _ => None,
-                });
+                message.thinking = self.answer(answer);
             }
             What::Result(result) => {
+                self.losses.untold(&result.parts);
                 message.role = "tool_result";
                 message.content = Some(plain(&result.parts));
                 message.call = Some(result.call.clone().into_owned());
@@ -162,7 +178,10 @@ impl Writer<'_> {
                 self.title = title.text().map(|title| title.into_owned());
                 return None;
             }
-            What::Other(kind) if kind.starts_with("ramus.") => return None,
+            What::Other(kind) if kind.starts_with("ramus.") => {
+                self.losses.own(kind);
+                return None;
+            }
             What::Records => {
                 self.losses.lose("records that only another agent understands");
                 return None;
@@ -172,11 +191,29 @@ impl Writer<'_> {
                 return None;
             }
             What::Other(kind) => {
-                self.losses.lose(format!("entries of type {kind}"));
+                self.losses.kind(kind);
                 return None;
             }
         }
+        self.losses.moment(&step.timestamp);
         Some(message.term())
+    }
+
+    /// Counts what an answer says that Opal does not, and returns what its model thought.
+    fn answer(&mut self, answer: &Answer<'_>) -> Option<String> {
+        let is_thought = |part: &Part<'_>| matches!(part, Part::Thinking { redacted: false, .. });
+        let (thoughts, others): (Vec<Part<'_>>, Vec<Part<'_>>) = answer.parts.iter().partition(|part| is_thought(part));
+        self.losses.untold(&others);
+        self.losses.model(answer);
+        self.losses.used(answer);
+        self.losses.cost(answer);
+        self.losses.ending(answer);
+        let texts = thoughts.into_iter().filter_map(|part| match part {
+            Part::Thinking { text, .. } => text.text(),
+            _ => None,
+        });
+        let texts: Vec<_> = texts.collect();
+        (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
     /// Writes what is known about the session.
@@ -254,4 +291,34 @@ fn call(part: &Part<'_>) -> Option<Term> {
 fn system_text(step: &Step<'_>) -> String {
     let content = step.raw.field("message").and_then(|message| message.field("content"));
     plain(&crate::step::parts(content.filter(|content: &Raw<'_>| !content.is_null())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Format;
+    use crate::jsonl::Jsonl;
+    use crate::passage::LogPassage;
+    use crate::source::MemorySource;
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let said = |text: &str| {
+            let message = serde_json::json!({"role": "user", "content": [{"type": "text", "text": text}]});
+            let entry = serde_json::json!({"type": "message", "id": "aaaa0001", "parentId": null, "timestamp": "2026-11-01T10:00:00.000Z", "message": message});
+            format!("{{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"\",\"cwd\":\"\"}}\n{entry}\n")
+        };
+        let limits = Limits { line: 8192, ..Limits::default() };
+        for length in (0..8000).step_by(500) {
+            let log = said(&"x".repeat(length));
+            let mut table = Vec::new();
+            match write_within(&LogPassage::new(log.as_bytes()), limits, &mut table) {
+                Ok(_) => {
+                    let source = MemorySource::new("s.dets", &table);
+                    Format::Opal.codec().read_within(&source, limits, &mut Jsonl::default()).unwrap();
+                }
+                Err(error) => assert!(matches!(error, Error::Limit(_)) && length > 2000, "{length}: {error}"),
+            }
+        }
+    }
 }

@@ -15,9 +15,10 @@ use crate::format::Format;
 use crate::limits::Limits;
 use crate::lines::document;
 use crate::origin::Kept;
-use crate::record::Record;
+use crate::record::{Pieced, Record};
 use crate::sink::{Report, Sink, Start};
 use crate::source::Source;
+use crate::todo;
 
 /// Reads a session.
 pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
@@ -29,8 +30,8 @@ pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> 
     if let Some(id) =
         whole.object().filter(|object| object.field("messages").is_none()).and_then(|object| object.text("id"))
     {
-        let Some(info) = whole.raw() else { return Ok(Report::default()) };
-        return session(info, &mut files::messages(source, &id, limits)?, sink);
+        let known = Known { info: whole.bytes.to_vec().into(), beside: None, unread: 0 };
+        return session(&known, &mut files::messages(source, &id, limits)?, sink);
     }
     let parts = whole.object().and_then(|object| Some((object.field("info")?, object.field("messages")?)));
     let Some((info, messages)) =
@@ -38,27 +39,54 @@ pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> 
     else {
         return Err(Error::NotThisFormat { agent: AGENT, why: "the document has no info and messages".into() });
     };
-    let mut messages = messages.items().map(|message| message.bytes().to_vec());
-    session(info, &mut || Ok(messages.next()), sink)
+    let known = Known { info: info.bytes().to_vec().into(), beside: None, unread: 0 };
+    let mut messages = messages.items().map(|message| message.bytes().to_vec().into());
+    session(&known, &mut || Ok(messages.next()), sink)
+}
+
+/// What is known about a session.
+pub(super) struct Known {
+    /// What an export says about it.
+    pub(super) info: Pieced,
+    /// What a store has beside, and an export has no word for.
+    pub(super) beside: Option<Vec<u8>>,
+    /// How many messages a store has in a layout that is not read.
+    pub(super) unread: u64,
 }
 
 /// Reads a session from what is known about it and its messages, whichever store they come from.
 pub(super) fn session(
-    info: Raw<'_>,
-    next: &mut dyn FnMut() -> Result<Option<Vec<u8>>, Error>,
+    known: &Known,
+    next: &mut dyn FnMut() -> Result<Option<Pieced>, Error>,
     sink: &mut dyn Sink,
 ) -> Result<Report, Error> {
-    let facts = info.object().unwrap_or_default();
+    let info = &known.info;
+    let facts = Raw::parse(&info.bytes).and_then(Raw::object).unwrap_or_default();
     let mut reader = Reader { emitter: Emitter::new(sink, AGENT, start(&facts)), compaction: None };
     reader.emitter.report.records += 1;
-    reader.emitter.keep(Kept::whole(1, info.bytes()));
+    reader.emitter.keep(Kept::whole(1, &info.bytes));
+    reader.emitter.miss(1, &info.gaps)?;
+    if let Some(beside) = &known.beside {
+        reader.emitter.report.records += 1;
+        reader.emitter.keep(Kept::whole(1, beside));
+    }
+    reader.archived(&facts)?;
     let reverted = facts.field("revert").and_then(|revert| revert.field("messageID")?.text());
     let mut hidden: Option<Option<EntryId>> = None;
     let mut line = 1;
-    while let Some(bytes) = next()? {
+    while let Some(message) = next()? {
         line += 1;
-        let Some(raw) = Raw::parse(&bytes) else { continue };
         reader.emitter.report.records += 1;
+        reader.emitter.miss(line, &message.gaps)?;
+        if message.bytes.is_empty() {
+            reader.emitter.report.lost += 1;
+            continue;
+        }
+        let Some(raw) = Raw::parse(&message.bytes) else {
+            reader.emitter.lose(Some(line), "a message is no JSON; its bytes are kept")?;
+            reader.emitter.keep(Kept::whole(line, &message.bytes));
+            continue;
+        };
         if let Some(message) = raw.field("info").and_then(|info| info.field("id")?.text())
             && Some(&message) == reverted.as_ref()
         {
@@ -75,17 +103,33 @@ pub(super) fn session(
     if let Some(target) = hidden {
         reader.hide(target)?;
     }
+    if let Some(todos) = known.beside.as_deref().and_then(Raw::parse).and_then(|beside| beside.field("todos")) {
+        todo::give(&mut reader.emitter, todos)?;
+    }
+    if line == 1 && known.unread > 0 {
+        reader.emitter.report.records += known.unread;
+        reader.emitter.report.lost += known.unread;
+        let why = format!("{} messages, in a layout of opencode 2 that this version does not read", known.unread);
+        reader.emitter.lose(None, why)?;
+    }
     reader.emitter.finish()
+}
+
+/// Says whether a title is the one that opencode gives a session until it has another: what it is, and when it was made.
+fn is_made_up(title: &str) -> bool {
+    let made = ["New session - ", "Child session - "].iter().find_map(|front| title.strip_prefix(front));
+    made.is_some_and(|when| time::parse(when).is_some())
 }
 
 fn start(info: &Object<'_>) -> Start {
     let text = |name: &str| info.text(name).map(Cow::into_owned).filter(|text| !text.is_empty());
     let created = info.field("time").and_then(|time| time.field("created")?.float());
     Start {
+        former_id: None,
         id: text("id").unwrap_or_default(),
         cwd: text("directory").unwrap_or_default(),
         created: created.map(|millis| time::format(millis as i64)).unwrap_or_default(),
-        title: text("title"),
+        title: text("title").filter(|title| !is_made_up(title)),
         parent: text("parentID"),
         forked_from: None,
         format: Some(Format::Opencode),
@@ -100,6 +144,29 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
+    /// Says that the session is out of the way, if it is. The entry hangs from nothing, so that it is the same however the
+    /// session grows.
+    fn archived(&mut self, info: &Object<'_>) -> Result<(), Error> {
+        let time = info.field("time").and_then(|time| time.field("archived")?.float()).filter(|millis| *millis > 0.0);
+        let Some(time) = time.map(|millis| time::format(millis as i64)) else { return Ok(()) };
+        let mut composer = Composer::default();
+        composer.text("customType", "ramus.meta");
+        composer.object("data", |data| {
+            data.text("op", "import");
+            data.object("set", |set| set.text("archived_at", &time));
+        });
+        let (members, _) = composer.finish();
+        let new = New {
+            kind: "custom",
+            id: "archived",
+            parent: Hang::Root,
+            members: &members,
+            inert: true,
+            ..New::default()
+        };
+        self.emitter.entry(&new).map(drop)
+    }
+
     fn message(&mut self, line: u64, raw: Raw<'_>) -> Result<(), Error> {
         let record = Record::new(line, raw.bytes());
         let Some(message) = Message::read(raw) else {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod ending;
+mod moved;
 mod part;
 
 use std::io::Write;
@@ -15,7 +16,7 @@ use super::{AGENT, VERSION};
 use crate::compose::Composer;
 use crate::error::Error;
 use crate::losses::Losses;
-use crate::origin::{restore, with_members};
+use crate::origin::restore;
 use crate::passage::Passage;
 use crate::sink::{Report, Start};
 use crate::step::{Part, Step, What};
@@ -51,6 +52,7 @@ pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report
         count: 0,
         info: None,
         title: start.title.clone(),
+        is_reverted: false,
         begun: false,
         answer: None,
         losses: Losses::default(),
@@ -78,6 +80,8 @@ struct Writer<'w> {
     /// What was known about the session where it came from.
     info: Option<Vec<u8>>,
     title: Option<String>,
+    /// Whether messages that were reverted are written, too.
+    is_reverted: bool,
     begun: bool,
     answer: Option<Waiting>,
     losses: Losses,
@@ -94,6 +98,7 @@ impl Writer<'_> {
         self.losses.entry();
         if let Some(records) = restore(step.raw, AGENT) {
             self.settle()?;
+            self.is_reverted |= matches!(&step.what, What::Other(kind) if kind == "ramus.leaf");
             return records.iter().try_for_each(|record| self.restored(step, record));
         }
         match &step.what {
@@ -105,7 +110,7 @@ impl Writer<'_> {
                 self.settle()?;
                 self.answer = Some(Waiting { line: step.raw.bytes().to_vec(), results: Vec::new() });
             }
-            What::Other(kind) if kind.starts_with("ramus.") => {}
+            What::Other(kind) if kind.starts_with("ramus.") => self.losses.own(kind),
             What::Records => self.losses.lose("records that only another agent understands"),
             What::Title(title) => self.title = title.text().map(|title| title.into_owned()),
             What::User(parts) | What::Note(parts) => {
@@ -118,9 +123,10 @@ impl Writer<'_> {
             }
             What::System => self.losses.lose("instructions: opencode has its own"),
             What::Model { provider, model } => {
+                self.losses.lose("a change of model: each message names its own");
                 self.model = (provider.clone().into_owned(), model.clone().into_owned());
             }
-            What::Other(kind) => self.losses.lose(format!("entries of type {kind}")),
+            What::Other(kind) => self.losses.kind(kind),
         }
         Ok(())
     }
@@ -132,33 +138,26 @@ impl Writer<'_> {
             return Ok(());
         };
         let Some(info) = object.field("info") else {
-            if self.info.is_none() && object.field("slug").is_some() {
+            // Sessions of older versions have no slug.
+            if self.info.is_none() && ["slug", "title"].iter().any(|name| object.field(name).is_some()) {
                 self.info = Some(record.to_vec());
                 self.losses.record(true);
+            } else if object.field("todos").is_some() || object.field("columns").is_some() {
+                self.losses.lose("todos and columns of the database, which an import of opencode has no words for");
             }
             return Ok(());
         };
-        let id = info.field("id").and_then(Raw::text).unwrap_or_default().into_owned();
+        let is_moved = self.is_moved(info);
+        let mut id = info.field("id").and_then(Raw::text).unwrap_or_default().into_owned();
+        if is_moved {
+            id = self.renamed(&id);
+        }
         if info.field("role").and_then(Raw::text).as_deref() == Some("user") {
             self.asked = Some(id.clone());
         }
         self.messages.insert(step.id.clone().into_owned(), id);
-        let moved = info.field("sessionID").and_then(Raw::text).is_some_and(|session| session != self.session);
-        let changed = if moved { self.moved(record) } else { None };
+        let changed = if is_moved { self.moved(record) } else { None };
         self.message(changed.as_deref().unwrap_or(record), true)
-    }
-
-    /// A message with the session it is in now.
-    fn moved(&self, record: &[u8]) -> Option<Vec<u8>> {
-        let session = quoted(&self.session);
-        let change = |raw: Raw<'_>| with_members(raw.bytes(), &[("sessionID", Some(&session))]);
-        let object = Raw::parse(record)?.object()?;
-        let info = change(object.field("info")?)?;
-        let parts: Vec<_> = object.field("parts")?.items().filter_map(change).collect();
-        let mut list = b"[".to_vec();
-        list.extend(parts.join(&b','));
-        list.push(b']');
-        with_members(record, &[("info", Some(&info)), ("parts", Some(&list))])
     }
 
     fn message(&mut self, message: &[u8], original: bool) -> Result<(), Error> {

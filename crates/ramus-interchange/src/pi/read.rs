@@ -1,5 +1,7 @@
 //! Reading: entries of our own dialect, in any of its versions.
 
+mod held;
+
 use std::borrow::Cow;
 use std::io::Read as _;
 
@@ -7,6 +9,7 @@ use ramus_model::blob::{self, Restore};
 use ramus_model::json::{Checked, Object, Raw, Shape, quote};
 use ramus_model::{Draft, EntryId, Header, RAMUS_PREFIX, TitleSlot, derived_entry_id};
 
+use self::held::Held;
 use super::Pi;
 use crate::emit::{Emitter, Hang, New};
 use crate::error::Error;
@@ -24,8 +27,15 @@ pub(super) fn read(pi: &Pi, source: &dyn Source, limits: Limits, sink: &mut dyn 
     let stem = source.name().strip_suffix(".jsonl").unwrap_or(source.name());
     let id = stem.split_once('_').map_or(stem, |(_, id)| id).to_owned();
     let start = Start { id, title: source.title(), format: Some(format), ..Start::default() };
-    let mut reader =
-        Reader { emitter: Emitter::new(sink, pi.agent(), start), source, limits, version: 3, index: 0, begun: false };
+    let mut reader = Reader {
+        emitter: Emitter::new(sink, pi.agent(), start),
+        source,
+        limits,
+        version: 3,
+        index: 0,
+        begun: false,
+        held: Held::default(),
+    };
     let mut lines = Lines::new(source.open()?, limits);
     while let Some(line) = lines.next()? {
         let record = line.bytes.map(|bytes| Record::new(line.number, bytes));
@@ -44,6 +54,7 @@ pub(super) fn read(pi: &Pi, source: &dyn Source, limits: Limits, sink: &mut dyn 
             reader.emitter.flush()?;
         }
     }
+    reader.release_all()?;
     reader.emitter.finish()
 }
 
@@ -73,6 +84,7 @@ struct Reader<'s> {
     index: u64,
     /// Whether the header was met.
     begun: bool,
+    held: Held,
 }
 
 impl Reader<'_> {
@@ -100,7 +112,12 @@ impl Reader<'_> {
             return Ok(());
         }
         self.begun = true;
-        self.entry(record, &object, index)
+        if self.waits(&object)? {
+            self.held.keep(record, &object, index);
+            return Ok(());
+        }
+        self.entry(record, &object, index)?;
+        self.release(&object)
     }
 
     /// Takes what a header says about the session, and nothing of what it claims about this home.

@@ -19,6 +19,7 @@ impl Environment {
         "CODEX_HOME",
         "GEMINI_CLI_HOME",
         "GOOSE_PATH_ROOT",
+        "OKCVM_DB_URL",
         "OPENCODE_DB",
         "PI_CODING_AGENT_DIR",
         "PI_CODING_AGENT_SESSION_DIR",

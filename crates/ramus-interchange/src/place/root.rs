@@ -61,6 +61,7 @@ enum Names {
     Opal,
     Shepherd,
     Okcvm,
+    Directory,
     /// One file of any name.
     Single,
 }
@@ -97,11 +98,17 @@ pub fn roots(format: Format, environment: &Environment) -> Vec<Root> {
         }
         Format::Goose => vec![root(Names::Goose, 0, goose_data(environment).join("sessions"))],
         Format::Opal => vec![root(Names::Opal, 0, environment.home().join(".opal/sessions"))],
-        Format::Shepherd | Format::Okcvm => {
-            let names = if format == Format::Okcvm { Names::Okcvm } else { Names::Shepherd };
-            environment.working_directory().map(|place| root(names, 0, place.to_owned())).into_iter().collect()
+        Format::Shepherd => {
+            let working = environment.working_directory();
+            working.map(|place| root(Names::Shepherd, 0, place.to_owned())).into_iter().collect()
         }
-        Format::Directory | Format::Atif => Vec::new(),
+        Format::Okcvm => {
+            let single = okcvm_database(environment).map(|file| root(Names::Single, 0, file));
+            let working = environment.working_directory().map(|place| root(Names::Okcvm, 0, place.to_owned()));
+            single.into_iter().chain(working).collect()
+        }
+        Format::Directory => vec![root(Names::Directory, 1, environment.home().join(".opencode/session"))],
+        Format::Atif => Vec::new(),
     }
 }
 
@@ -110,6 +117,13 @@ pub(super) fn omp_sessions(environment: &Environment) -> PathBuf {
     let configuration = environment.variable("PI_CONFIG_DIR").unwrap_or_else(|| PathBuf::from(".omp"));
     let agent = environment.variable("PI_CODING_AGENT_DIR");
     agent.unwrap_or_else(|| environment.home().join(configuration).join("agent")).join("sessions")
+}
+
+/// The database of OKCVM that a variable names: `sqlite:///FILE`, and four slashes for a path from the root. Others are no files.
+fn okcvm_database(environment: &Environment) -> Option<PathBuf> {
+    let url = environment.variable("OKCVM_DB_URL")?;
+    let file = url.to_str()?.strip_prefix("sqlite:///")?.split('?').next().filter(|file| !file.is_empty())?;
+    Some(environment.working_directory().unwrap_or(Path::new("/")).join(file)).filter(|path| path.is_absolute())
 }
 
 fn goose_data(environment: &Environment) -> PathBuf {
@@ -130,14 +144,35 @@ impl Root {
             Names::Gemini => gemini(&parts),
             Names::Pi => pi(&parts, self.depth),
             Names::Opencode => opencode(&parts),
-            Names::Goose => session(Kind::Database, name, name == "sessions.db"),
+            Names::Goose => goose(&parts),
             Names::Opal => session(Kind::Document, name, has_extension(name, "dets")),
             Names::Shepherd => {
                 let fits = name.starts_with(".shepherd_session.") && has_extension(name, "json");
                 session(Kind::Document, name, fits)
             }
             Names::Okcvm => session(Kind::Database, name, name == "okcvm_conversations.db"),
+            Names::Directory => {
+                let id = name.strip_suffix("/meta.json").filter(|id| !id.contains('/'));
+                session(Kind::Directory, id.unwrap_or_default(), id.is_some())
+            }
             Names::Single => session(Kind::Database, name, name.is_empty()),
+        }
+    }
+
+    /// Says whether a directory may hold sessions, or transcripts of spawned agents, by its name relative to this one.
+    pub fn holds(&self, name: &str) -> bool {
+        let parts: Vec<&str> = name.split('/').collect();
+        let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        match (self.names, parts.as_slice()) {
+            (_, []) => false,
+            (Names::Claude, [_]) | (Names::Directory, [_]) | (Names::Gemini, [_] | [_, "chats"] | [_, "chats", _]) => {
+                true
+            }
+            (Names::Claude, [_, id] | [_, id, "subagents"]) => is_uuid(id),
+            (Names::Codex, parts) => parts.len() <= self.depth && parts.iter().all(is_number),
+            (Names::Pi, parts) => parts.len() <= self.depth,
+            (Names::Opencode, ["storage"] | ["storage", "session"] | ["storage", "session", _]) => true,
+            _ => false,
         }
     }
 }
@@ -215,6 +250,15 @@ fn opencode(parts: &[&str]) -> Option<Role> {
     }
 }
 
+/// `sessions.db`, and `ID.jsonl` from before.
+fn goose(parts: &[&str]) -> Option<Role> {
+    match parts {
+        ["sessions.db"] => session(Kind::Database, "sessions.db", true),
+        [file] => session(Kind::Lines, stem(file), has_extension(file, "jsonl")),
+        _ => None,
+    }
+}
+
 fn stem(file: &str) -> &str {
     file.rsplit_once('.').map_or(file, |(stem, _)| stem)
 }
@@ -264,9 +308,13 @@ mod tests {
         let before = key(Format::Opencode, "storage/session/global/ses_1.json");
         assert_eq!(before, Some((Kind::Directory, "ses_1".to_owned())));
         assert_eq!(key(Format::Goose, "sessions.db"), Some((Kind::Database, "sessions.db".to_owned())));
+        assert_eq!(key(Format::Goose, "20250811_101500.jsonl"), lines("20250811_101500"));
+        assert_eq!(key(Format::Goose, "sessions.db-wal"), None);
         assert_eq!(key(Format::Opal, "a.dets"), Some((Kind::Document, "a.dets".to_owned())));
         assert!(key(Format::Shepherd, ".shepherd_session.openai.json").is_some());
         assert!(key(Format::Okcvm, "okcvm_conversations.db").is_some());
+        assert_eq!(key(Format::Directory, "session_a/meta.json"), Some((Kind::Directory, "session_a".to_owned())));
+        assert_eq!(key(Format::Directory, "session_a/message/meta.json"), None);
     }
 
     #[test]
@@ -279,6 +327,46 @@ mod tests {
         assert_eq!(child(Format::Gemini, &format!("app/chats/{ID}/x.jsonl")), "app/9ef40646");
         assert_eq!(child(Format::Omp, "-w/2026_x/0-Task.jsonl"), "-w/2026_x");
         assert_eq!(owner(Format::Pi, "--w--/2026_x/0.jsonl"), None);
+    }
+
+    #[test]
+    fn directories_that_may_hold_sessions_are_known_by_their_names() {
+        let environment = Environment::new("/h", "/tmp").working("/w");
+        let holds = |format, name: &str| roots(format, &environment).into_iter().next().unwrap().holds(name);
+        for (format, name) in [
+            (Format::Claude, "-w"),
+            (Format::Claude, &*format!("-w/{ID}/subagents")),
+            (Format::Codex, "2026/11"),
+            (Format::Gemini, "app/chats"),
+            (Format::Pi, "--w--"),
+            (Format::Omp, "-w/2026_x"),
+            (Format::Opencode, "storage/session/global"),
+        ] {
+            assert!(holds(format, name), "{name}");
+        }
+        for (format, name) in [
+            (Format::Claude, "-w/memory"),
+            (Format::Codex, "2026/backup"),
+            (Format::Pi, "--w--/x"),
+            (Format::Opencode, "snapshot"),
+            (Format::Goose, "x"),
+        ] {
+            assert!(!holds(format, name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_database_of_okcvm_is_where_its_variable_says() {
+        let place = |url: &str| {
+            let environment = Environment::new("/h", "/tmp").working("/w").with("OKCVM_DB_URL", url);
+            roots(Format::Okcvm, &environment).into_iter().map(|root| root.directory).collect::<Vec<_>>()
+        };
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(place("sqlite:////d/mine.db"), paths(&["/d/mine.db", "/w"]));
+        assert_eq!(place("sqlite:///mine.db?timeout=5"), paths(&["/w/mine.db", "/w"]));
+        for other in ["", "sqlite://", "sqlite:///", "postgresql://there/okcvm"] {
+            assert_eq!(place(other), paths(&["/w"]), "{other}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Reading: the document into entries.
 
 use ramus_model::json::{Object, Raw, Shape};
-use ramus_model::time;
+use ramus_model::{time, title};
 
 use super::AGENT;
 use crate::compose::Composer;
@@ -30,13 +30,21 @@ pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> 
         return Err(Error::NotThisFormat { agent: AGENT, why: "the document is of another version than 1".into() });
     }
     let text = |name: &str| facts.text(name).unwrap_or_default().into_owned();
-    // The document has no id, and its time is that of the last save; what it begins with stays.
+    // The document has no id, and its time is that of the last save; where it is and what it begins with stay.
     let first = messages.items().next().map(|message| String::from_utf8_lossy(message.bytes()).into_owned());
-    let id = format!("shepherd-{}", hash(&format!("{}\n{}", source.name(), first.unwrap_or_default())));
+    let named = format!("{}\n{}", source.name(), first.unwrap_or_default());
+    let id_of = |text: &str| format!("shepherd-{}", hash(text));
+    let directory = source.directory().unwrap_or_default();
+    let (id, former_id) = match directory.is_empty() {
+        true => (id_of(&named), None),
+        false => (id_of(&format!("{directory}\n{named}")), Some(id_of(&named))),
+    };
     let start = Start {
         id,
-        cwd: source.directory().unwrap_or_default(),
+        former_id,
+        cwd: directory,
         created: created(&facts).unwrap_or_default(),
+        title: first_prompt(messages),
         format: Some(Format::Shepherd),
         ..Start::default()
     };
@@ -58,6 +66,13 @@ pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> 
         emitter.entry(&New { kind: "message", id: &id, members: &members, records: &records, ..New::default() })?;
     }
     emitter.finish()
+}
+
+/// What the first prompt says, where something was put in front of it.
+fn first_prompt(messages: Raw<'_>) -> Option<String> {
+    let mut prompts =
+        messages.items().filter(|message| message.field("role").and_then(Raw::text).as_deref() == Some("user"));
+    title::made_of(&prompts.next()?.field("pre_injection_content")?.text()?)
 }
 
 /// The time of a document, as text or as seconds.

@@ -16,13 +16,20 @@ use crate::step::{Part, Step, What, parts, plain};
 
 /// Writes a passage.
 pub(super) fn write(passage: &dyn Passage, out: &mut dyn Write) -> Result<Report, Error> {
-    let mut writer = Writer { out, at: 0, user: -1, answer: -1, info: None, model: None, losses: Losses::default() };
+    let mut writer =
+        Writer { out, at: 0, user: -1, answer: -1, info: None, model: None, stamp: None, losses: Losses::default() };
     passage.each(&mut |line| match Step::read(line) {
         Some(step) => writer.step(&step),
         None => Ok(()),
     })?;
+    if writer.info.is_none() {
+        writer.losses.directory(&passage.start().cwd);
+    }
     writer.finish(time::parse(&passage.start().created).unwrap_or_default())
 }
+
+/// What tells the format stands in front: messages may be long.
+const FRONT: &[u8] = b"{\"version\":1,\"messages\":[\n";
 
 struct Writer<'w> {
     out: &'w mut dyn Write,
@@ -33,6 +40,8 @@ struct Writer<'w> {
     answer: i64,
     info: Option<Vec<u8>>,
     model: Option<(String, String)>,
+    /// When the message was said that is being written.
+    stamp: Option<String>,
     losses: Losses,
 }
 
@@ -42,8 +51,10 @@ impl Writer<'_> {
         if let Some(records) = restore(step.raw, AGENT) {
             return records.iter().try_for_each(|record| self.restored(record));
         }
+        self.stamp = Some(step.timestamp.clone().into_owned());
         match &step.what {
             What::User(said) | What::Note(said) => {
+                self.losses.untold(said);
                 self.message("user", 0, |message| message.text("content", &plain(said)))
             }
             What::System => {
@@ -51,7 +62,17 @@ impl Writer<'_> {
                 self.message("system", 0, |message| message.text("content", &plain(&parts(content))))
             }
             What::Answer(answer) => {
-                self.model = Some((answer.provider.clone().into_owned(), answer.model.clone().into_owned()));
+                self.losses.untold(&answer.parts);
+                self.losses.cost(answer);
+                self.losses.ending(answer);
+                if answer.usage.prompt() > 0 {
+                    self.losses.lose("how many tokens answers used, but for what was said");
+                }
+                let model = Some((answer.provider.clone().into_owned(), answer.model.clone().into_owned()));
+                if self.info.is_some() || self.model.is_some() && self.model != model {
+                    self.losses.lose("changes of model: Shepherd has one for all answers");
+                }
+                self.model = model;
                 let calls: Vec<_> = answer.parts.iter().filter_map(call).collect();
                 self.message("assistant", answer.usage.output, |message| {
                     message.text("content", &plain(&answer.parts));
@@ -60,19 +81,29 @@ impl Writer<'_> {
                     }
                 })
             }
-            What::Result(result) => self.message("tool", 0, |message| {
-                message.text("content", &plain(&result.parts));
-                message.text("tool_name", &result.name);
-                message.text("tool_call_id", &result.call);
-            }),
+            What::Result(result) => {
+                self.losses.untold(&result.parts);
+                self.losses.failure(result);
+                self.message("tool", 0, |message| {
+                    message.text("content", &plain(&result.parts));
+                    message.text("tool_name", &result.name);
+                    message.text("tool_call_id", &result.call);
+                })
+            }
             What::Compaction { .. } => {
                 self.nothing("compactions: Shepherd has the whole history and leaves out what does not fit")
             }
             What::Title(_) => self.nothing("the title"),
-            What::Other(kind) if kind.starts_with("ramus.") => Ok(()),
+            What::Other(kind) if kind.starts_with("ramus.") => {
+                self.losses.own(kind);
+                Ok(())
+            }
             What::Records => self.nothing("records that only another agent understands"),
             What::Model { .. } => self.nothing("changes of model"),
-            What::Other(kind) => self.nothing(&format!("entries of type {kind}")),
+            What::Other(kind) => {
+                self.losses.kind(kind);
+                Ok(())
+            }
         }
     }
 
@@ -98,6 +129,9 @@ impl Writer<'_> {
         composer.text("role", role);
         fill(&mut composer);
         composer.number("tokens", tokens);
+        if let Some(stamp) = self.stamp.take() {
+            self.losses.moment(&stamp);
+        }
         let mut message = b"{".to_vec();
         message.extend(composer.finish().0);
         message.push(b'}');
@@ -110,7 +144,7 @@ impl Writer<'_> {
             "assistant" => self.answer = self.at,
             _ => {}
         }
-        self.out.write_all(if self.at == 0 { b"{\"messages\":[\n" } else { b",\n" })?;
+        self.out.write_all(if self.at == 0 { FRONT } else { b",\n" })?;
         self.out.write_all(message)?;
         self.at += 1;
         self.losses.record(original);
@@ -120,13 +154,12 @@ impl Writer<'_> {
     /// Ends the document. What was said about the session is said again, with where the last words stand now.
     fn finish(self, created: i64) -> Result<Report, Error> {
         if self.at == 0 {
-            self.out.write_all(b"{\"messages\":[\n")?;
+            self.out.write_all(FRONT)?;
         }
         let info = self.info.as_deref().and_then(Raw::parse).and_then(Raw::object);
         let known = |name: &str| info.as_ref().and_then(|info| info.field(name));
         let (provider, model) = self.model.unwrap_or_else(|| ("openai".into(), "unknown".into()));
         let mut composer = Composer::default();
-        composer.number("version", 1);
         match known("timestamp") {
             Some(stamp) => composer.raw("timestamp", stamp),
             None => composer.number("timestamp", created.div_euclid(1000)),

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use ramus_interchange::{Error, Format, Jsonl, MemorySource, Source};
+use ramus_interchange::{Error, Format, Jsonl, Limits, MemorySource, Source};
 use serde_json::json;
 
 use crate::carry;
@@ -97,5 +97,197 @@ fn a25_parents_in_a_circle_are_a_tree() {
     let lines: Vec<_> = [header].into_iter().chain(circles.iter().map(|(id, parent)| pi(id, parent))).collect();
     for format in [Format::Pi, Format::Omp] {
         carry::check(format, &MemorySource::new("circle.jsonl", &carry::file(&lines)));
+    }
+}
+
+/// A table of Opal that nobody closed, with these terms in it.
+fn table(terms: &[Vec<u8>], count: u32) -> Vec<u8> {
+    let mut table = vec![0; 1336];
+    for (at, value) in [(4, 0x00ab_cdef_u32), (12, 1), (16, 9), (24, 256), (28, 1), (32, count)] {
+        table[at..at + 4].copy_from_slice(&value.to_be_bytes());
+    }
+    for term in terms {
+        let used = u32::try_from(term.len() + 12).unwrap();
+        let start = table.len();
+        for word in [used, 0x1234_5678, used - 8] {
+            table.extend(word.to_be_bytes());
+        }
+        table.extend(term);
+        table.resize(start + used.next_power_of_two() as usize, 0);
+    }
+    table
+}
+
+fn binary(text: &str) -> Vec<u8> {
+    [&[109][..], &u32::try_from(text.len()).unwrap().to_be_bytes(), text.as_bytes()].concat()
+}
+
+fn opal_message(id: &str, text: &str, noted: &[u8]) -> Vec<u8> {
+    let atom = |name: &str| [&[119, u8::try_from(name.len()).unwrap()][..], name.as_bytes()].concat();
+    let members = [
+        (atom("__struct__"), atom("Elixir.Opal.Message")),
+        (atom("role"), atom("user")),
+        (atom("content"), binary(text)),
+        (atom("metadata"), noted.to_vec()),
+    ];
+    let count = u32::try_from(members.len()).unwrap().to_be_bytes();
+    let members: Vec<u8> = members.into_iter().flat_map(|(name, value)| [name, value].concat()).collect();
+    [&[131, 104, 2][..], &binary(id), &[116], &count, &members].concat()
+}
+
+#[test]
+fn a25_terms_that_take_much_more_memory_than_bytes_are_refused() {
+    let limits = Limits { line: 1 << 20, ..Limits::default() };
+    let nils = [&[108][..], &100_000_u32.to_be_bytes(), &[106; 100_001]].concat();
+    let bytes = table(&[opal_message("m1", "hi", &nils)], 1);
+    let source = MemorySource::new("s.dets", &bytes);
+    let error = Format::Opal.codec().read_within(&source, limits, &mut Jsonl::default());
+    assert!(matches!(error, Err(Error::Limit(_))), "{error:?}");
+}
+
+#[test]
+fn a25_blocks_within_blocks_are_not_looked_at_again_and_again() {
+    // Each says that it reaches to the end, and is small objects up to there, of which the last is none.
+    let mut bytes = table(&[], 1);
+    let total = 4 << 20;
+    for at in (0..total - 16).step_by(16) {
+        let used = u32::try_from(total - at).unwrap();
+        bytes.extend([used.to_be_bytes(), 0x1234_5678_u32.to_be_bytes()].concat());
+        bytes.extend([0, 0, 0, 16, 131, 104, 2, 106]);
+    }
+    bytes.extend([0; 16]);
+    let started = std::time::Instant::now();
+    let error = Format::Opal.codec().read(&MemorySource::new("s.dets", &bytes), &mut Jsonl::default());
+    assert!(matches!(error, Err(Error::Limit(_))), "{error:?}");
+    assert!(started.elapsed().as_secs() < 20);
+}
+
+#[test]
+fn what_is_not_understood_in_a_table_is_kept_and_reported() {
+    let atom = [119, 1, b'n'];
+    let pid = [&[88][..], &atom, &[0; 12]].concat();
+    let terms =
+        [opal_message("m1", "one", &pid), opal_message("m2", "two", &[200, 1]), opal_message("m3", "three", &[106])];
+    let bytes = table(&terms, 5);
+    let (sessions, report) = carry::check(Format::Opal, &MemorySource::new("s.dets", &bytes));
+    let said = String::from_utf8(sessions.sessions[0].bytes.clone()).unwrap();
+    assert_eq!(said.matches("\"role\":\"user\"").count(), 2, "{said}");
+    let losses: Vec<&str> = report.losses.iter().map(|loss| &*loss.why).collect();
+    assert!(losses.iter().any(|why| why.contains("kind 200")), "{losses:?}");
+    let missing = report.losses.iter().filter(|loss| loss.why.contains("was not found")).map(|loss| loss.count);
+    assert_eq!(missing.sum::<u64>(), 2, "{:?}", report.losses);
+    let empty = Format::Opal.codec().read(&MemorySource::new("s.dets", &table(&[], 3)), &mut Jsonl::default());
+    assert!(matches!(empty, Err(Error::NotThisFormat { .. })), "{empty:?}");
+}
+
+#[test]
+fn a_table_without_a_time_is_as_old_as_its_file() {
+    let bytes = table(&[opal_message("m1", "one", &[106])], 1);
+    let mut sessions = Jsonl::default();
+    let source = MemorySource::new("s.dets", &bytes).modified(1_793_527_200_000);
+    Format::Opal.codec().read(&source, &mut sessions).unwrap();
+    let log = String::from_utf8(sessions.sessions[0].bytes.clone()).unwrap();
+    assert!(log.contains("2026-11-01T") && !log.contains("1970"), "{log}");
+}
+
+/// A database of goose, made of these statements.
+fn goose(statements: &str) -> Result<ramus_interchange::Report, Error> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sessions.db");
+    let columns = "id INTEGER PRIMARY KEY, message_id TEXT, session_id TEXT, role TEXT, content_json TEXT, \
+                   created_timestamp INTEGER, metadata_json TEXT";
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute_batch(&format!("CREATE TABLE messages({columns});{statements}")).unwrap();
+    drop(database);
+    Format::Goose.codec().read(&Stored(path), &mut Jsonl::default())
+}
+
+struct Stored(std::path::PathBuf);
+
+impl Source for Stored {
+    fn name(&self) -> &'static str {
+        "sessions.db"
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(std::fs::File::open(&self.0)?))
+    }
+
+    fn database(&self) -> io::Result<Option<std::path::PathBuf>> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
+#[test]
+fn a25_columns_that_are_computed_are_not_read() {
+    let error = goose(
+        "CREATE TABLE sessions(id TEXT PRIMARY KEY, working_dir TEXT, x TEXT GENERATED ALWAYS AS
+            (replace(hex(zeroblob(25000000)), '0', 'aaaaaaaaaaaaaaaaa')) VIRTUAL);
+         INSERT INTO sessions(id, working_dir) VALUES ('g1', '/tmp');",
+    );
+    assert!(matches!(error, Err(Error::Limit(_))), "{error:?}");
+}
+
+#[test]
+fn a25_a_database_without_its_indexes_is_given_up() {
+    let error = goose(
+        "CREATE TABLE sessions(id TEXT PRIMARY KEY, working_dir TEXT);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+            INSERT INTO sessions SELECT 's' || i, '/tmp' FROM n;
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+            INSERT INTO messages SELECT i, 'm' || i, 'none', 'user', '[]', 1, NULL FROM n;",
+    );
+    assert!(matches!(error, Err(Error::Limit(_))), "{error:?}");
+}
+
+/// A line with so many results of tools, each of them next to nothing.
+fn results(count: usize, prefix: &str, result: &str, suffix: &str) -> Vec<u8> {
+    format!("{prefix}{}{suffix}\n", vec![result; count].join(",")).into_bytes()
+}
+
+/// Every result kept the whole line once, and a line of some megabytes took hours.
+#[test]
+fn a25_a_line_of_many_results_is_not_copied_for_each() {
+    let claude = |count| {
+        let front = r#"{"type":"user","uuid":"u1","sessionId":"s","message":{"role":"user","content":["#;
+        results(count, front, r#"{"type":"tool_result","tool_use_id":"t"}"#, "]}}")
+    };
+    let goose = |count| {
+        let front = r#"{"working_dir":"/","conversation":[{"role":"user","created":1,"content":["#;
+        results(count, front, r#"{"type":"toolResponse","id":"t"}"#, "]}]}")
+    };
+    for (format, file) in [(Format::Claude, &claude as &dyn Fn(usize) -> Vec<u8>), (Format::Goose, &goose)] {
+        let took = |count| {
+            let file = file(count);
+            let started = std::time::Instant::now();
+            let mut sessions = Jsonl::default();
+            format.codec().read(&MemorySource::new("s.jsonl", &file), &mut sessions).unwrap();
+            assert!(sessions.sessions[0].bytes.len() > count * 50, "{format:?}: the results are there");
+            started.elapsed()
+        };
+        let (few, many) = (took(5_000), took(80_000));
+        assert!(many < few * 80, "{format:?}: sixteen times as many took {many:?} instead of {few:?}");
+    }
+}
+
+#[test]
+fn a25_what_holds_too_much_is_passed_over_or_refused() {
+    let front = r#"{"type":"assistant","uuid":"a1","sessionId":"s","message":{"role":"assistant","content":["#;
+    let mut file = results(500_000, front, "{}", "]}}");
+    file.extend(br#"{"type":"user","uuid":"u2","sessionId":"s","message":{"role":"user","content":"still here"}}"#);
+    let mut sessions = Jsonl::default();
+    let report = Format::Claude.codec().read(&MemorySource::new("s.jsonl", &file), &mut sessions).unwrap();
+    assert_eq!((report.records, report.kept, report.lost), (2, 1, 1));
+    assert!(report.losses[0].why.contains("objects and arrays"), "{:?}", report.losses);
+    assert_eq!(carry::told(&sessions.sessions[0].bytes), ["user: still here"]);
+    let documents = [
+        (Format::Opencode, r#"{"info":{"id":"ses_1"},"messages":[{"info":{"id":"m","role":"user"},"parts":["#, "]}]}"),
+        (Format::Goose, r#"{"working_dir":"/","conversation":[{"role":"user","content":["#, "]}]}"),
+        (Format::Shepherd, r#"{"version":1,"provider":"x","messages":["#, "]}"),
+    ];
+    for (format, front, end) in documents {
+        let file = results(500_000, front, "{}", end);
+        let error = format.codec().read(&MemorySource::new("s.json", &file), &mut Jsonl::default());
+        assert!(matches!(error, Err(Error::Limit(_))), "{format:?}: {error:?}");
     }
 }

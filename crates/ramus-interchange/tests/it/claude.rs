@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::carry::{self, lines};
 
-const SESSION: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+pub(crate) const SESSION: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 
 /// A line of the tree.
-fn line(kind: &str, uuid: &str, parent: Option<&str>, rest: Value) -> Value {
+pub(crate) fn line(kind: &str, uuid: &str, parent: Option<&str>, rest: Value) -> Value {
     let mut line = json!({
         "parentUuid": parent, "isSidechain": false, "type": kind, "uuid": uuid, "timestamp": "2026-11-01T10:00:00.000Z",
         "cwd": "/home/ada/shop", "sessionId": SESSION, "version": "2.1.325", "gitBranch": "main", "userType": "external",
@@ -18,24 +18,24 @@ fn line(kind: &str, uuid: &str, parent: Option<&str>, rest: Value) -> Value {
     line
 }
 
-fn user(uuid: &str, parent: Option<&str>, text: &str) -> Value {
+pub(crate) fn user(uuid: &str, parent: Option<&str>, text: &str) -> Value {
     line("user", uuid, parent, json!({"message": {"role": "user", "content": text}}))
 }
 
-fn block(uuid: &str, parent: &str, message: &str, block: Value, output: u64) -> Value {
+pub(crate) fn block(uuid: &str, parent: &str, message: &str, block: Value, output: u64) -> Value {
     let usage = json!({"input_tokens": 12, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 3, "output_tokens": output});
     let message = json!({"id": message, "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
         "content": [block], "stop_reason": "tool_use", "usage": usage});
     line("assistant", uuid, Some(parent), json!({"message": message, "requestId": "req_1"}))
 }
 
-fn result(uuid: &str, parent: &str, call: &str, content: Value) -> Value {
+pub(crate) fn result(uuid: &str, parent: &str, call: &str, content: Value) -> Value {
     let block = json!({"tool_use_id": call, "type": "tool_result", "content": content, "is_error": true});
     let rest = json!({"message": {"role": "user", "content": [block]}, "toolUseResult": {"stdout": "…", "n": 1}});
     line("user", uuid, Some(parent), rest)
 }
 
-fn source(lines: &[Value]) -> (MemorySource, Vec<u8>) {
+pub(crate) fn source(lines: &[Value]) -> (MemorySource, Vec<u8>) {
     let bytes = carry::file(lines);
     (MemorySource::new(&format!("{SESSION}.jsonl"), &bytes), bytes)
 }
@@ -45,7 +45,7 @@ fn long(word: &str) -> String {
     format!("{word} ").repeat(40)
 }
 
-fn conversation() -> Vec<Value> {
+pub(crate) fn conversation() -> Vec<Value> {
     vec![
         json!({"type": "queue-operation", "operation": "enqueue", "sessionId": SESSION, "content": "fix it"}),
         user("u1", None, &long("fix the login")),
@@ -140,7 +140,7 @@ fn a25_records_that_are_missing_are_bridged_visibly() {
     let mut file = conversation();
     file.push(user("u9", Some("gone"), "still here"));
     file.push(user("u10", Some("gone"), "here, too"));
-    let (source, _) = source(&file);
+    let (source, bytes) = source(&file);
     let (sessions, report) = carry::check(Format::Claude, &source);
     assert_eq!(report.bridged, 1);
     let log = &sessions.sessions[0].bytes;
@@ -149,6 +149,8 @@ fn a25_records_that_are_missing_are_bridged_visibly() {
     let told = carry::told(log);
     assert_eq!(told.last().unwrap(), "user: here, too");
     assert!(told.len() > 5, "the history before the gap is there: {told:?}");
+    // The gap is in the file again, and what hangs from it hangs from it.
+    carry::comes_back(Format::Claude, &source, &bytes);
 }
 
 #[test]
@@ -367,5 +369,108 @@ fn a25_a_call_that_was_answered_again_is_a_branch() {
     let told = carry::told(&sessions.sessions[0].bytes);
     assert_eq!(told.last().map(String::as_str), Some("toolResult toolu_1!: second"));
     assert!(!told.iter().any(|line| line.ends_with("first")), "{told:?}");
+    carry::comes_back(Format::Claude, &source, &bytes);
+}
+
+/// Lines that have a place in the tree, between the lines of one answer.
+fn progress(uuid: &str, parent: &str) -> Value {
+    line("progress", uuid, Some(parent), json!({"data": {"type": "hook_progress"}}))
+}
+
+fn calling(uuid: &str, parent: &str, call: &str) -> Value {
+    let call = json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "ls"}});
+    block(uuid, parent, "msg_1", call, 5)
+}
+
+fn done(uuid: &str, parent: &str) -> Value {
+    block(uuid, parent, "msg_2", json!({"type": "text", "text": "done"}), 5)
+}
+
+/// Whatever stands between the lines of an answer, a model is told all of its calls and what they gave.
+#[test]
+fn a25_an_answer_that_came_in_pieces_is_one_path_with_its_results() {
+    let (gave, start) = (|uuid, parent, call| result(uuid, parent, call, json!("x")), user("u1", None, "look"));
+    let files = [
+        // A line between the pieces.
+        vec![
+            calling("b1", "u1", "t1"),
+            progress("p1", "b1"),
+            calling("b2", "b1", "t2"),
+            gave("r1", "b1", "t1"),
+            gave("r2", "b2", "t2"),
+            done("b3", "r2"),
+        ],
+        // A result between the pieces.
+        vec![
+            calling("b1", "u1", "t1"),
+            gave("r1", "b1", "t1"),
+            calling("b2", "b1", "t2"),
+            gave("r2", "b2", "t2"),
+            done("b3", "r2"),
+        ],
+        // A piece that hangs from the line between.
+        vec![
+            calling("b1", "u1", "t1"),
+            progress("p1", "b1"),
+            calling("b2", "p1", "t2"),
+            gave("r1", "b1", "t1"),
+            gave("r2", "b2", "t2"),
+            done("b3", "r2"),
+        ],
+        // The same with a result before it.
+        vec![
+            calling("b1", "u1", "t1"),
+            progress("p1", "b1"),
+            progress("p2", "p1"),
+            gave("r1", "b1", "t1"),
+            calling("b2", "p2", "t2"),
+            gave("r2", "p2", "t2"),
+            done("b3", "r2"),
+        ],
+    ];
+    for lines in files {
+        let lines = [vec![start.clone()], lines].concat();
+        let (source, bytes) = source(&lines);
+        let (sessions, report) = carry::check(Format::Claude, &source);
+        assert_eq!(report.bridged, 0);
+        let mut told = carry::told(&sessions.sessions[0].bytes);
+        assert_eq!((told.len(), told[0].as_str(), told[5].as_str()), (6, "user: look", "assistant: done"), "{told:?}");
+        told.sort();
+        assert_eq!(told[3..5], ["toolResult t1!: x", "toolResult t2!: x"]);
+        carry::comes_back(Format::Claude, &source, &bytes);
+    }
+}
+
+/// A call of an answer in pieces that was answered again has two branches, and each is told of every call.
+#[test]
+fn a25_an_answer_in_pieces_that_was_answered_again_is_a_branch() {
+    let gave = |uuid, parent, call, text: &str| result(uuid, parent, call, json!(text));
+    let lines = [
+        user("u1", None, "look"),
+        calling("b1", "u1", "t1"),
+        progress("p1", "b1"),
+        calling("b2", "b1", "t2"),
+        gave("r1", "b1", "t1", "one"),
+        gave("r2", "b2", "t2", "two"),
+        done("b3", "r2"),
+        gave("r3", "b1", "t1", "one again"),
+        gave("r4", "b2", "t2", "two again"),
+    ];
+    let (source, bytes) = source(&lines);
+    let (sessions, _) = carry::check(Format::Claude, &source);
+    let told = carry::told(&sessions.sessions[0].bytes);
+    assert_eq!(told[3..], ["toolResult t1!: one again", "toolResult t2!: two again"], "{told:?}");
+    carry::comes_back(Format::Claude, &source, &bytes);
+    // The same message under another prompt is no piece of the first.
+    let lines = [
+        user("u1", None, "look"),
+        calling("b1", "u1", "t1"),
+        progress("p1", "b1"),
+        user("u2", None, "look there"),
+        calling("b2", "u2", "t2"),
+    ];
+    let (source, bytes) = self::source(&lines);
+    let (sessions, _) = carry::check(Format::Claude, &source);
+    assert_eq!(carry::told(&sessions.sessions[0].bytes).len(), 2);
     carry::comes_back(Format::Claude, &source, &bytes);
 }

@@ -160,6 +160,29 @@ fn a25_a_fork_has_what_it_builds_on_and_stands_alone_when_written() {
     carry::settles(Format::Codex, &sessions.sessions[0].bytes);
 }
 
+/// Reverting keeps the id of the thread, and whatever the thread says about what it was forked from.
+#[test]
+fn a25_a_rollout_comes_from_the_one_that_it_builds_on() {
+    const FIRST: &str = "01a1de00-0000-7000-8000-00000000f001";
+    const SECOND: &str = "01a1de00-0000-7000-8000-00000000f002";
+    let on = |base: &str, end: u64| json!({"forked_from_id": THREAD, "history_base": {"thread_id": base, "end_ordinal_exclusive": end}});
+    let origin = carry::file(&thread());
+    let fork = carry::file(&numbered(11, vec![meta(OTHER, on(THREAD, 11)), user("another way"), answer("Yes.")]));
+    let once = carry::file(&numbered(14, vec![meta(OTHER, on(OTHER, 14)), user("or so"), answer("Fine.")]));
+    let twice = carry::file(&numbered(15, vec![meta(OTHER, on(FIRST, 15)), user("no, so")]));
+    let made_from = |name: &str, file: &[u8]| {
+        let source = MemorySource::new(name, file).rollout(THREAD, &origin).rollout(OTHER, &fork).rollout(FIRST, &once);
+        let (sessions, report) = carry::check(Format::Codex, &source);
+        assert_eq!(report.bridged, 0, "{name}");
+        let start = &sessions.sessions[0].start;
+        (start.id.clone(), start.forked_from.as_ref().map(|fork| fork.session.clone()).unwrap_or_default())
+    };
+    let reverted = |rollout: &str| name(&format!("{OTHER}_{rollout}"));
+    assert_eq!(made_from(&name(OTHER), &fork), (OTHER.into(), THREAD.into()));
+    assert_eq!(made_from(&reverted(FIRST), &once), (format!("{OTHER}.{FIRST}"), OTHER.into()));
+    assert_eq!(made_from(&reverted(SECOND), &twice), (format!("{OTHER}.{SECOND}"), format!("{OTHER}.{FIRST}")));
+}
+
 #[test]
 fn a25_a_base_that_is_gone_is_bridged_and_one_that_leads_to_itself_ends() {
     let fork = |base: &str| {
@@ -250,6 +273,57 @@ fn a25_a_compressed_rollout_is_read_and_a_bomb_is_not() {
     assert!(error.unwrap_err().to_string().contains("expands"));
 }
 
+#[test]
+fn a_thread_knows_who_spawned_it_and_a_result_its_tool() {
+    let spawned = json!({"source": {"subagent": {"thread_spawn": {"parent_thread_id": OTHER, "depth": 1}}}});
+    let call = item(json!({"type": "local_shell_call", "call_id": "c1", "status": "completed",
+        "action": {"type": "exec", "command": ["ls"]}}));
+    let output = item(json!({"type": "function_call_output", "call_id": "c1", "output": "a"}));
+    let (source, bytes) = source(&numbered(0, vec![meta(THREAD, spawned), user("look"), call, output]));
+    let (sessions, _) = carry::check(Format::Codex, &source);
+    let session = &sessions.sessions[0];
+    assert_eq!(session.start.parent.as_deref(), Some(OTHER));
+    let result = lines(&session.bytes).find(|line| line["message"]["role"] == "toolResult").unwrap();
+    assert_eq!(result["message"]["toolName"], "local_shell");
+    carry::comes_back(Format::Codex, &source, &bytes);
+}
+
+#[test]
+fn a_rollout_in_several_frames_is_read_to_its_end() {
+    let (_, bytes) = source(&thread());
+    let pack = |bytes: &[u8]| ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest);
+    let (front, back) = bytes.split_at(bytes.len() / 2);
+    // A frame without data may stand anywhere.
+    let skipped = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+    let packed = [skipped.clone(), pack(front), skipped.clone(), pack(b""), pack(back), skipped.clone()].concat();
+    let packed_name = format!("{}.zst", name(THREAD));
+    assert_eq!(ramus_interchange::detect(&packed_name, &packed), Some(Format::Codex));
+    let (sessions, _) = carry::check(Format::Codex, &MemorySource::new(&packed_name, &packed));
+    let (plain, _) = carry::check(Format::Codex, &MemorySource::new(&name(THREAD), &bytes));
+    assert_eq!(sessions.sessions, plain.sessions);
+    for rest in [&b"garbage"[..], &[0x28, 0xb5], &skipped[..9]] {
+        let packed = [pack(&bytes), rest.to_vec()].concat();
+        let read = Format::Codex.codec().read(&MemorySource::new(&packed_name, &packed), &mut Jsonl::default());
+        assert!(matches!(read, Err(Error::Io(_))), "{read:?}");
+    }
+    // What expands too much does so in many frames too.
+    let zeros = pack(&vec![b' '; 8 << 20]);
+    let bomb = MemorySource::new(&packed_name, &zeros.repeat(10));
+    let error = Format::Codex.codec().read(&bomb, &mut Jsonl::default());
+    assert!(error.unwrap_err().to_string().contains("expands"));
+}
+
+#[test]
+fn lines_that_are_no_json_come_back() {
+    let mut file: Vec<String> = thread().iter().map(Value::to_string).collect();
+    file.insert(3, "not json at all".to_owned());
+    // It has the number that the damaged line had.
+    let taken = file.len() - 2;
+    file[taken] = file[taken].replace('"', "'");
+    let bytes = format!("{}\n", file.join("\n")).into_bytes();
+    carry::comes_back(Format::Codex, &MemorySource::new(&name(THREAD), &bytes), &bytes);
+}
+
 /// A compaction of ours goes in front of what it keeps, so that Codex is left with the same.
 #[test]
 fn a25_what_a_compaction_keeps_follows_it() {
@@ -276,4 +350,37 @@ fn a25_what_a_compaction_keeps_follows_it() {
     let (sessions, _) = carry::check(Format::Codex, &MemorySource::new(&name(THREAD), &written));
     assert_eq!(carry::told(&sessions.sessions[0].bytes), before);
     assert!(Log::from_bytes(&sessions.sessions[0].bytes, ramus_model::Depth::Whole).findings().is_empty());
+}
+
+/// The model that answered and what it used come back, but for a model that Codex could not go on with.
+#[test]
+fn a25_models_and_tokens_are_written() {
+    let answer = |id: &str, parent: Value, provider: &str, model: &str| {
+        json!({"type": "message", "id": id, "parentId": parent, "timestamp": "2026-11-01T10:00:00.000Z", "message": {"role": "assistant",
+            "content": [{"type": "text", "text": id}], "provider": provider, "model": model, "stopReason": "stop",
+            "usage": {"input": 10, "output": 5, "cacheRead": 3, "cacheWrite": 2, "totalTokens": 20, "cost": {"total": 0.5}}}})
+    };
+    let log = carry::file(&[
+        json!({"type": "session", "version": 3, "id": THREAD, "timestamp": "2026-11-01T10:00:00.000Z", "cwd": "/x"}),
+        answer("a1", Value::Null, "openai", "gpt-9"),
+        answer("a2", json!("a1"), "openai", "gpt-9"),
+        answer("a3", json!("a2"), "anthropic", "opus"),
+    ]);
+    let (written, report) = carry::write(Format::Codex, &log);
+    let whys: Vec<_> = report.losses.iter().map(|loss| (loss.why.as_str(), loss.count)).collect();
+    assert_eq!(whys, [("what answers cost", 3), ("which model answered: Codex would go on with it", 1)]);
+    let contexts: Vec<_> = lines(&written).filter(|line| line["type"] == "turn_context").collect();
+    assert_eq!((contexts.len(), &contexts[0]["payload"]["model"]), (1, &json!("gpt-9")));
+    let last = lines(&written).filter(|line| line["payload"]["type"] == "token_count").last().unwrap();
+    assert_eq!(last["payload"]["info"]["total_token_usage"]["total_tokens"], 60);
+    let (sessions, _) = carry::check(Format::Codex, &MemorySource::new(&name(THREAD), &written));
+    let answers: Vec<_> =
+        lines(&sessions.sessions[0].bytes).filter(|line| line["message"]["role"] == "assistant").collect();
+    assert_eq!(answers.len(), 3);
+    let usage = &answers[1]["message"]["usage"];
+    assert_eq!(
+        (&answers[1]["message"]["model"], &usage["input"], &usage["cacheRead"]),
+        (&json!("gpt-9"), &json!(10), &json!(3))
+    );
+    carry::settles(Format::Codex, &log);
 }

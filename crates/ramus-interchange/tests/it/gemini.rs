@@ -157,3 +157,118 @@ fn a25_a_session_that_was_resumed_can_be_written_as_another() {
     assert_eq!((written.matches(SESSION).count(), written.matches(id).count()), (0, 3));
     assert!(!written.contains("f7da"), "the project is another, too");
 }
+
+fn running(id: &str) -> Value {
+    answer(id, "I will.", json!([{"id": "c1", "name": "run", "args": {"command": "ls"}, "status": "executing"}]))
+}
+
+/// What is told of a file, which must come back as it was.
+fn told(file: &[Value]) -> (Vec<String>, Vec<u8>) {
+    let (source, bytes) = source(file);
+    let (sessions, report) = carry::check(Format::Gemini, &source);
+    assert!(report.losses.is_empty(), "{report:?}");
+    carry::comes_back(Format::Gemini, &source, &bytes);
+    let log = sessions.sessions[0].bytes.clone();
+    let told = carry::told(&log).into_iter().filter(|line| !line.contains("thinks")).collect();
+    (told, log)
+}
+
+#[test]
+fn a25_what_a_call_gave_counts_whenever_it_comes() {
+    let behind_a_title = [
+        head(),
+        user("m1", "look"),
+        running("m2"),
+        json!({"$set": {"summary": "Looking"}}),
+        answer("m2", "I will.", called("src")),
+        answer("m4", "Done.", Value::Null),
+    ];
+    let calls = "assistant: calls run c1 {\"command\":\"ls\"}";
+    let expected = ["user: look", "assistant: I will.", calls, "toolResult c1: src", "assistant: Done."];
+    assert_eq!(told(&behind_a_title).0, expected);
+
+    let behind_words = [
+        head(),
+        user("m1", "look"),
+        running("m2"),
+        user("m3", "hurry"),
+        answer("m2", "I will.", called("src")),
+        answer("m2", "I will.", called("src")),
+        answer("m4", "Done.", Value::Null),
+    ];
+    let (words, log) = told(&behind_words);
+    assert_eq!(
+        words,
+        ["user: look", "assistant: I will.", calls, "user: hurry", "toolResult c1: src", "assistant: Done."]
+    );
+    assert_eq!(lines(&log).filter(|line| line["message"]["role"] == "toolResult").count(), 1);
+
+    // A message that tells the model is the same again.
+    let response = json!([{"functionResponse": {"id": "c1", "name": "run", "response": {"output": "src"}}}]);
+    let mut with_message = behind_words.to_vec();
+    with_message.insert(5, json!({"id": "m9", "type": "user", "content": response}));
+    assert_eq!(told(&with_message).0, words);
+}
+
+#[test]
+fn a25_the_last_version_of_a_message_counts() {
+    let mut later = answer("m2", "I will, at once.", called("src"));
+    later["tokens"]["output"] = json!(999);
+    later["thoughts"] = json!([{"subject": "Late", "description": "thought"}]);
+    let file = [
+        head(),
+        user("m1", "look"),
+        running("m2"),
+        json!({"id": "i1", "type": "info", "content": "a notice"}),
+        answer("m2", "I will.", called("src")),
+        user("m3", "hurry"),
+        later,
+        user("m3", "hurry, please"),
+        answer("m4", "Done.", Value::Null),
+    ];
+    let (words, log) = told(&file);
+    assert_eq!(words[1], "assistant: I will, at once.");
+    assert_eq!(words[4], "user: hurry, please");
+    let latest = lines(&log).filter(|line| line["id"] == "m2").last().unwrap();
+    assert_eq!(latest["message"]["usage"]["output"], 1004);
+    assert_eq!(latest["message"]["content"][0]["thinking"], "**Late**\n\nthought");
+}
+
+#[test]
+fn a25_what_stands_beside_what_a_call_gave_is_there() {
+    let picture = json!({"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo=".repeat(10)}});
+    let response =
+        json!({"functionResponse": {"id": "c1", "name": "run", "response": {"output": "seen"}, "parts": [picture]}});
+    let result = json!([{"functionResponse": {"id": "c1", "name": "run", "response": {"output": "seen"}}}, picture]);
+    let call = json!([{"id": "c1", "name": "run", "args": {}, "status": "success", "result": result}]);
+    let shows = format!("toolResult c1: shows image/png {}", "iVBORw0KGgo=".repeat(10));
+    let said = |content: Value| json!({"id": "m3", "timestamp": "2026-11-01T10:00:03.000Z", "type": "user", "content": content});
+    let file = |message: Option<Value>| {
+        let front = [head(), user("m1", "look"), answer("m2", "I will.", call.clone())];
+        front.into_iter().chain(message).chain([answer("m4", "Done.", Value::Null)]).collect::<Vec<_>>()
+    };
+    for message in [None, Some(said(result)), Some(said(json!([response])))] {
+        assert_eq!(told(&file(message)).0[3..5], ["toolResult c1: seen".to_owned(), shows.clone()]);
+    }
+    let beside = said(json!([response, {"text": "and stop after this"}]));
+    let (words, _) = told(&file(Some(beside)));
+    assert_eq!(words[3..6], ["toolResult c1: seen", &*shows, "user: and stop after this"]);
+}
+
+#[test]
+fn a25_a_call_that_failed_says_why() {
+    let call =
+        json!([{"id": "c1", "name": "run", "args": {}, "status": "error", "resultDisplay": "Tool failed: boom"}]);
+    let (words, _) =
+        told(&[head(), user("m1", "look"), answer("m2", "I will.", call), answer("m4", "Oh.", Value::Null)]);
+    assert_eq!(words[3], "toolResult c1!: Tool failed: boom");
+}
+
+#[test]
+fn a25_lines_that_are_no_json_are_put_back() {
+    let mut file = carry::file(&chat());
+    file.splice(..0, b"what is this\n".to_vec());
+    file.extend(b"{\"id\": \"m9\", \"type\n[1]\n");
+    let source = MemorySource::new("session-2026-11-01T10-00-55d3c07d.jsonl", &file);
+    carry::comes_back(Format::Gemini, &source, &file);
+}

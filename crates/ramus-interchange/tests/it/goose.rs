@@ -54,3 +54,27 @@ fn a25_calls_made_at_once_stay_together() {
         assert_eq!(carry::told(&again.sessions[0].bytes), told, "{other:?}");
     }
 }
+
+/// Older versions had a file of lines for each session: one about the session, then the messages.
+#[test]
+fn a25_lines_of_an_older_version_are_read() {
+    let said = |role: &str, text: &str| {
+        json!({"role": role, "created": 1_754_900_000, "content": [{"type": "text", "text": text}]}).to_string()
+    };
+    let info =
+        json!({"working_dir": "/x", "description": "Two lines", "message_count": 2, "total_tokens": 10}).to_string();
+    let file = format!("{info}\n{}\n{}\n{{\"role\":\n", said("user", "hello"), said("assistant", "hi"));
+    assert_eq!(ramus_interchange::detect("20250811_101500.jsonl", file.as_bytes()), Some(Format::Goose));
+    let (sessions, report) = carry::check(Format::Goose, &MemorySource::new("20250811_101500.jsonl", file.as_bytes()));
+    assert_eq!((report.records, report.lost, report.losses.len()), (4, 0, 1));
+    let session = &sessions.sessions[0];
+    let start = &session.start;
+    assert_eq!((start.id.as_str(), start.cwd.as_str()), ("goose-20250811_101500", "/x"));
+    assert_eq!(start.title.as_deref(), Some("Two lines"));
+    assert_eq!(carry::told(&session.bytes), ["user: hello", "assistant: hi"]);
+    let messages = said("user", "hello") + "\n";
+    let read = Format::Goose
+        .codec()
+        .read(&MemorySource::new("x.jsonl", messages.as_bytes()), &mut ramus_interchange::Jsonl::default());
+    assert!(matches!(read, Err(ramus_interchange::Error::NotThisFormat { .. })));
+}

@@ -112,3 +112,62 @@ fn a25_records_that_share_a_line_are_all_read() {
     let (sessions, report) = carry::check(Format::Pi, &MemorySource::new("x.jsonl", file.as_bytes()));
     assert_eq!((report.records, carry::told(&sessions.sessions[0].bytes).len()), (3, 2));
 }
+
+/// pi finds a parent by its id, wherever in the file it stands.
+#[test]
+fn a25_a_parent_that_comes_later_is_no_missing_one() {
+    let (source, _) = source(&[
+        header(),
+        entry("aaaa0001", None, said("one")),
+        entry("aaaa0004", Some("aaaa0003"), said("four")),
+        entry("aaaa0003", Some("aaaa0002"), said("three")),
+        entry("aaaa0002", Some("aaaa0001"), said("two")),
+        entry("aaaa0005", Some("aaaa0004"), said("five")),
+        entry("aaaa0007", Some("gone"), said("seven")),
+        entry("aaaa0006", Some("aaaa0005"), said("six")),
+    ]);
+    let (sessions, report) = carry::check(Format::Pi, &source);
+    assert_eq!(report.bridged, 1, "{report:?}");
+    let log = &sessions.sessions[0].bytes;
+    let numbers = ["one", "two", "three", "four", "five", "six"];
+    assert_eq!(carry::told(log), numbers.map(|number| format!("user: {number}")));
+    assert!(lines(log).any(|line| line["customType"] == "ramus.missing" && line["id"] == "gone"));
+    carry::settles(Format::Pi, log);
+}
+
+/// The last entry of a file is where pi stands, also when others hung from it before it came.
+#[test]
+fn a25_a_file_that_ends_with_a_parent_stands_there() {
+    let (source, _) =
+        source(&[header(), entry("aaaa0002", Some("aaaa0001"), said("two")), entry("aaaa0001", None, said("one"))]);
+    let (sessions, report) = carry::check(Format::Pi, &source);
+    assert_eq!((report.bridged, carry::told(&sessions.sessions[0].bytes)), (0, vec!["user: one".to_owned()]));
+    carry::settles(Format::Pi, &sessions.sessions[0].bytes);
+    // Entries that hang from each other in a circle hang from nothing that is there.
+    let (source, _) = self::source(&[
+        header(),
+        entry("aaaa0001", None, said("one")),
+        entry("aaaa0002", Some("aaaa0003"), said("two")),
+        entry("aaaa0003", Some("aaaa0002"), said("three")),
+    ]);
+    let (_, report) = carry::check(Format::Pi, &source);
+    assert_eq!(report.bridged, 1);
+}
+
+#[test]
+fn a25_lines_that_are_no_entries_stay_where_they_were() {
+    let lines = [
+        header().to_string(),
+        entry("aaaaaaa1", None, said("hi")).to_string(),
+        "[1,2,3]".into(),
+        "not json".into(),
+        "null".into(),
+        entry("aaaaaaa2", Some("aaaaaaa1"), said("there")).to_string(),
+    ];
+    let file = lines.join("\n") + "\n";
+    carry::comes_back(Format::Pi, &MemorySource::new("made-up.jsonl", file.as_bytes()), file.as_bytes());
+    // Another agent does not get what it cannot read.
+    let (sessions, _) = carry::check(Format::Pi, &MemorySource::new("made-up.jsonl", file.as_bytes()));
+    let (written, report) = carry::write(Format::Omp, &sessions.sessions[0].bytes);
+    assert_eq!((written.split(|byte| *byte == b'\n').count(), report.losses[0].count), (4, 3));
+}

@@ -104,11 +104,14 @@ fn last_model<L: Lines + ?Sized>(log: &Log, stretch: &[Seq], lines: &L) -> Resul
     Ok(None)
 }
 
-/// The model an assistant message names.
+/// The model an assistant message names. Agents that do not record who answered leave it empty.
 fn answering_model(message: Raw<'_>) -> Option<String> {
-    let provider = message.field("provider").and_then(Raw::text)?;
-    let model = message.field("model").and_then(Raw::text)?;
-    Some(format!("{provider}/{model}"))
+    let text = |name| message.field(name).and_then(Raw::text).filter(|text| !text.is_empty());
+    let model = text("model")?;
+    Some(match text("provider") {
+        Some(provider) => format!("{provider}/{model}"),
+        None => model.into_owned(),
+    })
 }
 
 /// Takes in a `model_change` of either dialect: `model`, or `provider` and `modelId`.

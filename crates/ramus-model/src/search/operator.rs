@@ -88,6 +88,8 @@ pub struct SessionFacts<'s> {
     pub draft: bool,
     /// Whether it is damaged.
     pub damaged: bool,
+    /// Whose it is.
+    pub owner: &'s str,
 }
 
 impl Test {

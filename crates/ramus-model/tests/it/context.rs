@@ -129,6 +129,7 @@ fn the_last_word_on_the_path_sets_the_state() {
         json!({"type": "model_change", "provider": "google", "modelId": "gem", "model": "google/gem"}),
         assistant(Some("claude")),
         assistant(None),
+        assistant(Some("")),
         json!({"type": "model_change", "model": "google/tiny", "role": "smol"}),
         json!({"type": "thinking_level_change", "thinkingLevel": "high"}),
         json!({"type": "thinking_level_change", "thinkingLevel": null}),

@@ -17,9 +17,13 @@ enum Moment {
     Hang,
 }
 
-/// Plays an answer. `number` makes ids of its calls that no other answer has.
-pub(super) fn play(answer: &Answer, number: usize) -> impl Stream<Item = Result<Delta, ProviderError>> + use<> {
-    let moments = stream::iter(moments(answer, number));
+/// Plays an answer. `number` makes ids of its calls that no other answer of the script has; with the name of the play before
+/// it, it makes a name of the response that no other response has.
+pub(super) fn play(
+    answer: &Answer,
+    (play, number): (&str, usize),
+) -> impl Stream<Item = Result<Delta, ProviderError>> + use<> {
+    let moments = stream::iter(moments(answer, (play, number)));
     moments.filter_map(|moment| async move {
         match moment {
             Moment::Say(delta) => Some(Ok(delta)),
@@ -33,8 +37,9 @@ pub(super) fn play(answer: &Answer, number: usize) -> impl Stream<Item = Result<
     })
 }
 
-fn moments(answer: &Answer, number: usize) -> Vec<Moment> {
-    let mut moments = vec![Moment::Say(Delta::Started { response: Some(format!("scripted-{number}")), model: None })];
+fn moments(answer: &Answer, (play, number): (&str, usize)) -> Vec<Moment> {
+    let response = Some(format!("scripted-{play}-{number}"));
+    let mut moments = vec![Moment::Say(Delta::Started { response, model: None })];
     let mut calls = 0;
     for step in &answer.steps {
         let is_end = step.finish.is_some() || step.error.is_some() || step.hang.is_some();

@@ -30,7 +30,30 @@ steps = [{ text = "Half" }, { error = "overflow", needed = 9, available = 8 }]
 "#;
 
 async fn ask(script: &Scripted) -> Vec<Result<Delta, ProviderError>> {
-    script.stream(request(name("scripted", "m"), Vec::new())).collect().await
+    let mut told: Vec<_> = script.stream(request(name("scripted", "m"), Vec::new())).collect().await;
+    for one in &mut told {
+        // The play in the middle is another one each time.
+        if let Ok(Delta::Started { response: Some(response), .. }) = one {
+            let number = response.rsplit('-').next().unwrap_or_default().to_owned();
+            *response = format!("scripted-{number}");
+        }
+    }
+    told
+}
+
+#[tokio::test]
+async fn no_two_plays_give_their_responses_the_same_names() {
+    let mut names = Vec::new();
+    for _ in 0..2 {
+        let script = Scripted::new(SCRIPT, "s").unwrap();
+        let told: Vec<_> = script.stream(request(name("scripted", "m"), Vec::new())).collect().await;
+        names.extend(told.into_iter().find_map(|one| match one {
+            Ok(Delta::Started { response, .. }) => response,
+            _ => None,
+        }));
+    }
+    assert_eq!(names.len(), 2);
+    assert_ne!(names[0], names[1]);
 }
 
 #[tokio::test]

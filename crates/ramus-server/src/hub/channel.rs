@@ -1,20 +1,27 @@
 //! The channel of one session: a task that asks the engine's stream on behalf of everybody who watches the session.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use ramus_engine::ErrorKind;
 use ramus_engine::events::{Stream, Told, What};
 use ramus_model::SessionId;
-use serde_json::json;
+use serde_json::Value;
 use tokio::sync::{broadcast, mpsc, watch};
 
-use super::{Frame, Hub, event};
-use crate::error::ApiError;
+use super::reader::reset;
+use super::{ASKED, Epoch, Frame, Hub, event};
+use crate::error::{ApiError, Kind};
 
 /// How much of a turn's ends may wait to be told.
 const LETTERS: usize = 64;
 
 /// How many events are taken from the stream at a time.
 const BATCH: usize = 512;
+
+/// How often a log that cannot be read is tried again before whoever watches it is let go, and how long lies between.
+const ATTEMPTS: usize = 40;
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Where a channel is talked to.
 pub(super) struct Channel {
@@ -29,8 +36,15 @@ impl Channel {
         let (letters, inbox) = mpsc::channel(LETTERS);
         let (frames, _) = broadcast::channel(hub.events);
         let (is_ready, ready) = watch::channel(false);
-        let task =
-            Task { hub: Arc::clone(hub), id: session.clone(), frames: frames.clone(), last: 0, held: Vec::new() };
+        let task = Task {
+            hub: Arc::clone(hub),
+            id: session.clone(),
+            frames: frames.clone(),
+            epoch: Epoch::default(),
+            last: 0,
+            held: Vec::new(),
+            failures: 0,
+        };
         tokio::spawn(task.run(inbox, is_ready));
         Self { letters, frames, ready }
     }
@@ -59,10 +73,14 @@ struct Task {
     hub: Arc<Hub>,
     id: SessionId,
     frames: broadcast::Sender<Frame>,
+    /// Which log is told.
+    epoch: Epoch,
     /// The position of the entry that was told last.
     last: u64,
     /// Events of an entry of which there may be more.
     held: Vec<Told>,
+    /// How often in a row the log could not be read.
+    failures: usize,
 }
 
 impl Task {
@@ -98,22 +116,28 @@ impl Task {
         self.hub.close(&self.id, &self.frames);
     }
 
-    /// Opens a stream behind a position, or behind everything that is there.
+    /// Opens a stream behind a position, or behind everything that is there. When there is another log now, says so.
     async fn open(&mut self, behind: Option<u64>) -> Result<Stream, ApiError> {
         let (engine, id) = (self.hub.engine.clone(), self.id.clone());
-        let (stream, last) = self
+        let known = behind.map(|last| (last, self.epoch.clone()));
+        let (stream, last, epoch) = self
             .hub
             .work
             .run(move || {
                 let session = engine.open_id(&id)?;
                 let log = session.log();
+                let epoch = Epoch::of(&session);
+                let behind = known.filter(|(_, known)| *known == epoch).map(|(last, _)| last);
                 let told =
                     log.seqs().take_while(|seq| behind.is_none_or(|last| u64::from(seq.number()) <= last)).last();
                 let last = told.map_or(0, |seq| u64::from(seq.number()));
-                Ok((engine.events(session, told)?, last))
+                Ok((engine.events(session, told)?, last, epoch))
             })
             .await?;
         self.last = last;
+        if std::mem::replace(&mut self.epoch, epoch) != self.epoch && behind.is_some() {
+            self.send(reset(&self.id, &self.epoch, self.last));
+        }
         Ok(stream)
     }
 
@@ -121,35 +145,59 @@ impl Task {
     async fn drain(&mut self, mut stream: Stream) -> Option<Stream> {
         loop {
             let taken = self.hub.work.run(move || {
-                let mut told = Vec::new();
-                while told.len() < BATCH {
-                    match stream.poll()? {
-                        Some(one) => told.push(one),
-                        None => break,
+                let (mut told, mut trouble) = (Vec::new(), None);
+                while told.len() < BATCH && trouble.is_none() {
+                    match stream.poll() {
+                        Ok(Some(one)) => told.push(one),
+                        Ok(None) => break,
+                        Err(error) => trouble = Some(error),
                     }
                 }
-                Ok((stream, told))
+                Ok((stream, told, trouble))
             });
-            let told = match taken.await {
-                Ok((back, told)) => {
+            let (told, trouble) = match taken.await {
+                Ok((back, told, trouble)) => {
                     stream = back;
-                    told
+                    (told, trouble)
                 }
-                // Whatever it is, the log may still be there: it is opened again where it was left.
-                Err(_) => {
-                    self.held.clear();
-                    stream = self.open(Some(self.last)).await.ok()?;
-                    return Some(stream);
-                }
+                Err(_) => return self.reopen().await,
             };
             let is_all = told.len() < BATCH;
             if !self.tell(told, is_all) {
                 return None;
             }
+            if trouble.is_some() {
+                // The log may be readable with the next look, and what waits behind it is kept by the stream.
+                self.failures += 1;
+                return Some(stream).filter(|_| self.failures < ATTEMPTS);
+            }
+            self.failures = 0;
             if is_all {
                 return Some(stream);
             }
         }
+    }
+
+    /// Opens the log again where it was left. None when there is nothing left to watch: the session is gone, which is told,
+    /// or the log could not be read for a while, and whoever comes back is told why.
+    async fn reopen(&mut self) -> Option<Stream> {
+        self.held.clear();
+        for _ in 0..ATTEMPTS {
+            match self.open(Some(self.last)).await {
+                Ok(stream) => return Some(stream),
+                Err(error) if error.kind() == Kind::Engine(ErrorKind::NotFound) => {
+                    self.tell(vec![Told::deleted(self.id.clone())], true);
+                    return None;
+                }
+                // A process may be out of files for a moment, and a disk may work again.
+                Err(_) => {}
+            }
+            tokio::select! {
+                () = self.hub.stop.cancelled() => return None,
+                () = tokio::time::sleep(PAUSE) => {}
+            }
+        }
+        None
     }
 
     /// Tells what came. Events of one entry are told together, so they wait until there are no more of them.
@@ -163,17 +211,20 @@ impl Task {
                 continue;
             }
             let goes_on = match one.what {
-                What::Deleted => false,
-                What::Reset(len) => {
-                    // Positions that were told mean nothing any more, so everybody starts anew.
-                    self.last = u64::from(len);
-                    let told = json!({"type": "reset", "session": self.id.as_str(), "seq": len});
-                    self.send(event("reset", Some(self.last), &told).last());
+                What::Deleted(_) => false,
+                What::Reset { entries, ref epoch } => {
+                    // Everybody starts anew.
+                    self.last = u64::from(entries);
+                    self.epoch = Epoch::named(epoch.as_deref());
+                    self.send(reset(&self.id, &self.epoch, self.last));
                     continue;
                 }
                 _ => true,
             };
-            let frame = event(one.name(), None, &one.to_json().into());
+            let told = one.to_json();
+            let call = told.get("call").and_then(Value::as_str).filter(|_| one.name() == ASKED).map(str::to_owned);
+            let frame = event(one.name(), None, &told.into());
+            let frame = call.iter().fold(frame, |frame, call| frame.asking(call));
             self.send(if goes_on { frame } else { frame.last() });
             if !goes_on {
                 return false;
@@ -188,7 +239,7 @@ impl Task {
     fn send_held(&mut self) {
         let Some(seq) = self.held.first().and_then(|first| first.seq) else { return };
         self.last = u64::from(seq.number());
-        self.send(Frame::of_entry(self.last, &self.held, 0));
+        self.send(Frame::of_entry(&self.epoch, self.last, &self.held, 0));
         self.held.clear();
     }
 

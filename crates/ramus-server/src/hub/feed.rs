@@ -2,30 +2,76 @@
 //! back; who was away for longer, or comes from another process, is told to look anew.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 
+use super::Hub;
 use super::frame::{event, spelled};
 use crate::access::Owner;
 
 /// How many events are kept.
 const KEPT: usize = 8192;
 
+/// What is said when something may have been missed, and how it is found.
+const MISSED: &str = "what happened since is not known here: list the sessions with drafts=true&archived=true, those that are \
+    missing are gone; the events of each that is longer than you know come from /api/v1/sessions/{id}/events?after=SEQ, behind \
+    the last seq you have of it";
+
 /// The events of all sessions.
 pub(crate) struct Feed {
     kept: Mutex<Kept>,
     sender: broadcast::Sender<Told>,
+    /// How many readers want answers word by word.
+    pieces: AtomicUsize,
+    letters: Mutex<Letters>,
+    posted: Notify,
+}
+
+/// What is told behind everything that has happened until it was posted.
+#[derive(Default)]
+struct Letters {
+    /// Whether somebody hears what happens, and delivers them when all of that was told.
+    is_heard: bool,
+    waiting: VecDeque<Letter>,
+}
+
+/// Something that comes behind.
+pub(super) struct Letter {
+    pub(super) owner: Owner,
+    pub(super) name: &'static str,
+    pub(super) told: Value,
+}
+
+/// A reader that wants answers word by word.
+pub(super) struct WantsPieces(Arc<Hub>);
+
+impl WantsPieces {
+    pub(super) fn of(hub: &Arc<Hub>) -> Self {
+        hub.feed.pieces.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(hub))
+    }
+}
+
+impl Drop for WantsPieces {
+    fn drop(&mut self) {
+        self.0.feed.pieces.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// An event, and whom it is for.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     number: u64,
+    /// What a reader names to go on behind it.
+    pub(super) id: Arc<str>,
     /// None: everybody.
     owner: Option<Owner>,
+    /// Whether it is a piece of an answer, which is told to those only who want that, and not again.
+    pub(super) is_piece: bool,
     pub(super) text: Bytes,
 }
 
@@ -33,6 +79,16 @@ impl Told {
     pub(super) fn is_for(&self, owner: &Owner) -> bool {
         self.owner.as_ref().is_none_or(|whose| whose == owner)
     }
+}
+
+/// What a reader starts with.
+pub(super) struct Subscribed {
+    /// What is told at once.
+    pub(super) first: Vec<Bytes>,
+    /// The place behind all of that.
+    pub(super) last: Arc<str>,
+    /// What will come.
+    pub(super) frames: broadcast::Receiver<Told>,
 }
 
 struct Kept {
@@ -47,6 +103,15 @@ impl Kept {
         Self { epoch: uuid::Uuid::new_v4().simple().to_string(), next: 1, events: VecDeque::new() }
     }
 
+    /// The id of the event that was told last, or of the beginning of this stretch.
+    fn last(&self) -> Arc<str> {
+        self.id(self.next.saturating_sub(1))
+    }
+
+    fn id(&self, number: u64) -> Arc<str> {
+        format!("{}-{number}", self.epoch).into()
+    }
+
     /// Says whether everything behind an event is still known; none when the name is not one of ours.
     fn place(&self, id: &str) -> Option<u64> {
         let (epoch, number) = id.split_once('-')?;
@@ -58,7 +123,13 @@ impl Kept {
 
 impl Feed {
     pub(super) fn new(events: usize) -> Self {
-        Self { kept: Mutex::new(Kept::new()), sender: broadcast::channel(events).0 }
+        Self {
+            kept: Mutex::new(Kept::new()),
+            sender: broadcast::channel(events).0,
+            pieces: AtomicUsize::new(0),
+            letters: Mutex::default(),
+            posted: Notify::new(),
+        }
     }
 
     /// Tells everyone who watches an owner's sessions, or everyone.
@@ -66,8 +137,9 @@ impl Feed {
         let mut kept = self.kept();
         let number = kept.next;
         kept.next += 1;
-        let text = spelled(name, Some(&format!("{}-{number}", kept.epoch)), told);
-        let told = Told { number, owner: owner.cloned(), text };
+        let id = kept.id(number);
+        let text = spelled(name, Some(&id), told);
+        let told = Told { number, id, owner: owner.cloned(), is_piece: false, text };
         kept.events.push_back(told.clone());
         if kept.events.len() > KEPT {
             kept.events.pop_front();
@@ -76,21 +148,80 @@ impl Feed {
         let _ = self.sender.send(told);
     }
 
-    /// Returns what came behind an event, and what will come.
-    pub(super) fn subscribe(&self, owner: &Owner, after: Option<&str>) -> (Vec<Bytes>, broadcast::Receiver<Told>) {
-        let kept = self.kept();
-        let receiver = self.sender.subscribe();
-        let Some(after) = after else { return (Vec::new(), receiver) };
-        match kept.place(after) {
-            Some(place) => {
-                let behind = kept.events.iter().filter(|told| told.number > place && told.is_for(owner));
-                (behind.map(|told| told.text.clone()).collect(), receiver)
-            }
-            None => {
-                let message = "what happened since is not known here; read the sessions anew";
-                (vec![event("reset", None, &json!({"type": "reset", "message": message})).text], receiver)
-            }
+    /// Tells something behind everything that has happened until now; at once when nobody hears what happens.
+    pub(super) fn post(&self, letter: Letter) {
+        let mut letters = self.letters();
+        if letters.is_heard {
+            letters.waiting.push_back(letter);
+            drop(letters);
+            self.posted.notify_one();
+        } else {
+            drop(letters);
+            self.publish(Some(&letter.owner), letter.name, &letter.told);
         }
+    }
+
+    /// Waits until something is posted.
+    pub(super) async fn posted(&self) {
+        self.posted.notified().await;
+    }
+
+    /// Says how many letters wait. All that they come behind can be heard of now.
+    pub(super) fn waiting(&self) -> usize {
+        self.letters().waiting.len()
+    }
+
+    /// Tells the first letters.
+    pub(super) fn deliver(&self, count: usize) {
+        for _ in 0..count {
+            let Some(letter) = self.letters().waiting.pop_front() else { return };
+            self.publish(Some(&letter.owner), letter.name, &letter.told);
+        }
+    }
+
+    /// Says whether somebody hears what happens from now on. What nobody will deliver is told at once.
+    pub(super) fn heard(&self, is_heard: bool) {
+        let waiting = {
+            let mut letters = self.letters();
+            letters.is_heard = is_heard;
+            letters.waiting.len()
+        };
+        if !is_heard {
+            self.deliver(waiting);
+        }
+    }
+
+    /// Says whether anybody wants answers word by word.
+    pub(super) fn wants_pieces(&self) -> bool {
+        self.pieces.load(Ordering::Acquire) > 0
+    }
+
+    /// Tells a piece of an answer. It is not kept: pieces would drive everything else out.
+    pub(super) fn publish_piece(&self, owner: &Owner, name: &str, told: &Value) {
+        let kept = self.kept();
+        let text = event(name, None, told).text;
+        let told = Told { number: kept.next, id: kept.last(), owner: Some(owner.clone()), is_piece: true, text };
+        let _ = self.sender.send(told);
+    }
+
+    /// Returns what came behind an event, and what will come. First of all comes where the stream starts, so that whoever
+    /// was told nothing before it was cut off can name a place to go on from.
+    pub(super) fn subscribe(&self, owner: &Owner, after: Option<&str>) -> Subscribed {
+        let kept = self.kept();
+        let frames = self.sender.subscribe();
+        let last = kept.last();
+        let start = |name: &str, told: Value| event(name, Some(&last), &told).text;
+        let first = match after.map(|after| kept.place(after).ok_or(after)) {
+            None => vec![start("open", json!({"type": "open"}))],
+            Some(Err(_)) => vec![start("reset", json!({"type": "reset", "message": MISSED}))],
+            Some(Ok(place)) => {
+                let behind = kept.events.iter().filter(|told| told.number > place && told.is_for(owner));
+                // It tells the place that was named: what follows is behind that.
+                let open = event("open", Some(&kept.id(place)), &json!({"type": "open"})).text;
+                std::iter::once(open).chain(behind.map(|told| told.text.clone())).collect()
+            }
+        };
+        Subscribed { first, last, frames }
     }
 
     /// Returns how many watch.
@@ -98,9 +229,16 @@ impl Feed {
         self.sender.receiver_count()
     }
 
-    /// Forgets everything: nobody looked for a while, so something may have been missed.
+    /// Forgets everything: nobody looked for a while, so something may have been missed. Whoever watches is told so.
     pub(super) fn restart(&self) {
         *self.kept() = Kept::new();
+        if self.watchers() > 0 {
+            self.publish(None, "reset", &json!({"type": "reset", "message": MISSED}));
+        }
+    }
+
+    fn letters(&self) -> MutexGuard<'_, Letters> {
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -115,21 +253,77 @@ mod tests {
     #[test]
     fn who_comes_back_gets_what_was_missed_once_and_only_its_own() {
         let feed = Feed::new(16);
-        let (ours, theirs) = (Owner("default".into()), Owner("bob".into()));
-        let (_, mut receiver) = feed.subscribe(&ours, None);
+        let (ours, theirs) = (Owner::new("default"), Owner::new("bob"));
+        let mut receiver = feed.subscribe(&ours, None).frames;
         feed.publish(Some(&ours), "session.created", &json!({"n": 1}));
         feed.publish(Some(&theirs), "session.created", &json!({"n": 2}));
         feed.publish(None, "lagged", &json!({"n": 3}));
         let first = receiver.try_recv().map(|told| String::from_utf8_lossy(&told.text).into_owned());
         let first = first.unwrap_or_default();
         let id = first.lines().next().and_then(|line| line.strip_prefix("id: ")).unwrap_or_default();
-        let (missed, _) = feed.subscribe(&ours, Some(id));
+        let missed = feed.subscribe(&ours, Some(id)).first;
         let missed: Vec<String> = missed.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
-        assert_eq!(missed.len(), 1, "{missed:?}");
-        assert!(missed.iter().all(|text| text.contains("\"n\":3")));
+        assert_eq!(missed.len(), 2, "{missed:?}");
+        assert!(missed.first().is_some_and(|open| open.starts_with(&format!("id: {id}\nevent: open\n"))), "{missed:?}");
+        assert!(missed.iter().skip(1).all(|text| text.contains("\"n\":3")));
         for unknown in ["", "x", "other-1", &format!("{id}9"), &format!("{}{}", id, u64::MAX)] {
-            let (told, _) = feed.subscribe(&ours, Some(unknown));
-            assert!(told.iter().any(|text| text.starts_with(b"event: reset")), "{unknown}");
+            let told = feed.subscribe(&ours, Some(unknown)).first;
+            assert!(told.iter().any(|text| is_called(text, "reset")), "{unknown}");
         }
+    }
+
+    fn is_called(text: &[u8], name: &str) -> bool {
+        String::from_utf8_lossy(text).contains(&format!("\nevent: {name}\n"))
+    }
+
+    #[test]
+    fn a_letter_comes_behind_what_is_heard_until_then_and_at_once_when_nobody_hears() {
+        let feed = Feed::new(16);
+        let ours = Owner::new("default");
+        let mut receiver = feed.subscribe(&ours, None).frames;
+        let post = |told| feed.post(Letter { owner: ours.clone(), name: "run.ended", told });
+        let mut next = || receiver.try_recv().map(|told| String::from_utf8_lossy(&told.text).into_owned()).ok();
+        post(json!({"n": 1}));
+        assert!(next().is_some_and(|text| text.contains("\"n\":1")));
+        feed.heard(true);
+        post(json!({"n": 2}));
+        let waiting = feed.waiting();
+        post(json!({"n": 3}));
+        assert_eq!(next(), None);
+        feed.publish(Some(&ours), "turn.end", &json!({}));
+        feed.deliver(waiting);
+        assert!(next().is_some_and(|text| text.contains("event: turn.end")));
+        assert!(next().is_some_and(|text| text.contains("\"n\":2")));
+        assert_eq!(next(), None);
+        feed.heard(false);
+        assert!(next().is_some_and(|text| text.contains("\"n\":3")), "nothing is left behind");
+    }
+
+    #[test]
+    fn who_was_told_nothing_before_the_cut_misses_nothing() {
+        let feed = Feed::new(16);
+        let ours = Owner::new("default");
+        for after in [None, Some("unknown")] {
+            let last = feed.subscribe(&ours, after).last;
+            feed.publish(Some(&ours), "session.created", &json!({"n": 1}));
+            let missed = feed.subscribe(&ours, Some(&last)).first;
+            assert!(missed.iter().any(|text| is_called(text, "session.created")), "{after:?}");
+        }
+    }
+
+    #[test]
+    fn who_watches_while_nobody_looked_is_told_that_something_may_be_missing() {
+        let feed = Feed::new(16);
+        let ours = Owner::new("default");
+        feed.restart();
+        let mut receiver = feed.subscribe(&ours, None).frames;
+        assert!(receiver.try_recv().is_err(), "who comes afterwards has missed nothing");
+        feed.restart();
+        let told = receiver.try_recv().map(|told| (told.is_for(&ours), told.text)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&told.1).into_owned();
+        assert!(told.0 && text.contains("event: reset\n"), "{text}");
+        let id = text.lines().find_map(|line| line.strip_prefix("id: ")).unwrap_or_default();
+        let first = feed.subscribe(&ours, Some(id)).first;
+        assert!(first.len() == 1 && first.iter().all(|text| is_called(text, "open")), "and goes on behind it");
     }
 }

@@ -10,26 +10,40 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
-use super::event;
-use super::feed::Told;
+use super::feed::{Subscribed, Told, WantsPieces};
 use super::reader::{Counted, dropped};
+use super::{ASKED, event};
 use crate::access::Owner;
 use crate::app::App;
+use ramus_wire::members;
 
-/// Hands over what happens in all sessions of an owner, behind the event that was named if it is still known.
+/// Hands over what happens in all sessions of an owner, behind the event that was named if it is still known; answers word by
+/// word when `pieces` are wanted.
 pub(crate) fn global(
     app: &Arc<App>,
     owner: Owner,
     after: Option<&str>,
+    pieces: bool,
 ) -> impl Stream<Item = Result<Bytes, std::convert::Infallible>> + Send + use<> {
-    let (mut first, frames) = app.hub.feed.subscribe(&owner, after);
+    let Subscribed { mut first, last, frames } = app.hub.feed.subscribe(&owner, after);
     first.insert(0, Bytes::from_static(b"retry: 1000\n\n"));
+    // Questions are told once, so who watches everything is told which are open.
+    if pieces {
+        first.extend(app.runs.asked(&owner).into_iter().map(|(session, question)| {
+            let mut told = members(question);
+            told.insert("type".into(), ASKED.into());
+            told.insert("session".into(), session.as_str().into());
+            event(ASKED, None, &told.into()).text
+        }));
+    }
     let state = Global {
         first: first.into_iter(),
+        last,
         frames,
         owner,
         app: Arc::clone(app),
         is_over: false,
+        pieces: pieces.then(|| WantsPieces::of(&app.hub)),
         _counted: Counted::new(app),
     };
     futures_util::stream::unfold(state, |mut state| async move { state.next().await.map(|bytes| (Ok(bytes), state)) })
@@ -37,10 +51,13 @@ pub(crate) fn global(
 
 struct Global {
     first: std::vec::IntoIter<Bytes>,
+    /// The place behind everything that was told, also to others.
+    last: Arc<str>,
     frames: broadcast::Receiver<Told>,
     owner: Owner,
     app: Arc<App>,
     is_over: bool,
+    pieces: Option<WantsPieces>,
     _counted: Counted,
 }
 
@@ -61,14 +78,16 @@ impl Global {
                     return Some(event("closing", None, &json!({"type": "closing"})).text);
                 }
                 () = tokio::time::sleep_until(heartbeat) => {
-                    return Some(event("heartbeat", None, &json!({"type": "heartbeat"})).text);
+                    return Some(event("heartbeat", Some(&self.last), &json!({"type": "heartbeat"})).text);
                 }
                 frame = self.frames.recv() => match frame {
-                    Ok(told) if told.is_for(&self.owner) => {
-                        self.app.metrics.events.fetch_add(1, Ordering::Relaxed);
-                        return Some(told.text);
+                    Ok(told) => {
+                        self.last = Arc::clone(&told.id);
+                        if told.is_for(&self.owner) && (!told.is_piece || self.pieces.is_some()) {
+                            self.app.metrics.events.fetch_add(1, Ordering::Relaxed);
+                            return Some(told.text);
+                        }
                     }
-                    Ok(_) => {}
                     Err(RecvError::Lagged(missed)) => {
                         self.is_over = true;
                         self.app.metrics.dropped.fetch_add(1, Ordering::Relaxed);

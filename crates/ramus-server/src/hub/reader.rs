@@ -3,22 +3,24 @@
 //! A reader that does not keep up is told so and dropped; it comes back with the place it got to, and misses nothing that
 //! is durable.
 
+use std::collections::HashSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
-use ramus_engine::{EngineError, Session};
+use ramus_engine::{EngineError, ErrorKind, Session};
 use ramus_model::SessionId;
+use ramus_wire::members;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::{Instant, Sleep};
 
-use super::{Frame, Hub, Place, event};
+use super::{ASKED, After, Epoch, Frame, Hub, Place, event};
 use crate::app::App;
-use crate::error::ApiError;
+use crate::error::{ApiError, Kind};
 use crate::run::Running;
 
 /// How much is handed over at a time.
@@ -33,8 +35,12 @@ pub(crate) struct Reader {
     hub: Arc<Hub>,
     id: SessionId,
     frames: Receiver<Frame>,
+    /// Which log is read.
+    epoch: Epoch,
     /// What was handed over.
     place: Place,
+    /// Whether the place that was named is none in this log.
+    is_lost: bool,
     /// The log, while what it holds is handed over.
     log: Option<Session>,
     /// Whether nothing was taken from the channel since the log was read.
@@ -45,6 +51,10 @@ pub(crate) struct Reader {
     silence: Pin<Box<Sleep>>,
     /// The turn whose end is the end.
     until: Option<Arc<Running>>,
+    /// Whether the turn had begun before the reader came.
+    is_late: bool,
+    /// The calls about which the reader was asked.
+    asked: HashSet<String>,
     _counted: Counted,
 }
 
@@ -66,7 +76,7 @@ impl Drop for Counted {
 
 impl Reader {
     /// Starts behind a place, or at the end of the log, of a session that was opened to see whose it is.
-    pub(crate) async fn start(app: &Arc<App>, mut session: Session, after: Option<Place>) -> Result<Self, ApiError> {
+    pub(crate) async fn start(app: &Arc<App>, mut session: Session, after: Option<After>) -> Result<Self, ApiError> {
         let id = session.id().clone();
         let frames = app.hub.watch(&id).await?;
         // What was written until somebody listened is in the log.
@@ -77,28 +87,43 @@ impl Reader {
             })
             .await?;
         let len = session.log().len() as u64;
-        // At the end, or behind it: whoever names a place that is not there has another log in mind.
-        let is_there = |after: &Place| after.seq < len || (after.seq == len && after.part == 0);
-        let place = after.filter(is_there).unwrap_or(Place { seq: len, part: 0 });
+        let epoch = Epoch::of(&session);
+        // At the end: whoever names a place that is not there has another log in mind.
+        let named = after.as_ref().and_then(|after| after.within(&epoch, len));
+        let place = named.unwrap_or(Place { seq: len, part: 0 });
         Ok(Self {
             app: Arc::clone(app),
             hub: Arc::clone(&app.hub),
             id,
             frames,
             log: Some(session).filter(|_| place.seq < len),
+            epoch,
             place,
+            is_lost: after.is_some() && named.is_none(),
             is_fresh: true,
             is_over: false,
             said: Instant::now(),
             silence: Box::pin(tokio::time::sleep(app.limits.heartbeat)),
             until: None,
+            is_late: false,
+            asked: HashSet::new(),
             _counted: Counted::new(app),
         })
     }
 
-    /// Returns where the reader is.
-    pub(crate) fn place(&self) -> Place {
-        self.place
+    /// Returns how many entries were handed over.
+    pub(crate) fn position(&self) -> u64 {
+        self.place.seq
+    }
+
+    /// Returns the id of what was handed over last. Who goes on in the middle of an entry has named it already.
+    pub(crate) fn id(&self) -> Option<String> {
+        Some(self.place).filter(|place| place.part == 0).map(|place| self.epoch.id(place))
+    }
+
+    /// Says whether the place that was named is none in this log, so that what was missed cannot be told.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost
     }
 
     /// Hands over what there is, piece by piece. `first` is said before anything else.
@@ -115,15 +140,21 @@ impl Reader {
         })
     }
 
-    /// Ends with the end of a turn.
-    pub(crate) fn until_end_of(mut self, run: &Arc<Running>) -> Self {
+    /// Ends with the end of a turn, which may have begun before.
+    pub(crate) fn until_end_of(mut self, run: &Arc<Running>, is_late: bool) -> Self {
         self.until = Some(Arc::clone(run));
+        self.is_late = is_late;
         self
     }
 
     async fn next(&mut self) -> Option<Bytes> {
         if self.is_over {
             return None;
+        }
+        if std::mem::take(&mut self.is_late)
+            && let Some(bytes) = self.ask_again()
+        {
+            return Some(bytes);
         }
         loop {
             let logged = self.take_logged().await?;
@@ -165,8 +196,7 @@ impl Reader {
             // It fell behind while it read the log; what it missed is there.
             Err(RecvError::Lagged(_)) if self.is_fresh => {
                 self.frames = self.frames.resubscribe();
-                self.read_log().await.ok()?;
-                Some(None)
+                self.read_log().await.ok()
             }
             Err(RecvError::Lagged(missed)) => Some(Some(self.drop_out(missed))),
             // The channel ends with the server, after everything that it told.
@@ -183,17 +213,27 @@ impl Reader {
         let (mut alone, mut together) = (Bytes::new(), BytesMut::new());
         let mut frame = first;
         loop {
+            let is_past = self.is_past(&frame);
             if let Some(seq) = frame.seq
                 && seq > self.place.seq + 1
                 && !frame.is_last
+                && !is_past
             {
                 // Entries that tell nothing lie between, or the channel was opened anew: the log knows.
-                self.read_log().await.ok()?;
-                break;
+                match self.read_log().await {
+                    Ok(reset) => {
+                        reset.into_iter().for_each(|reset| add(&mut alone, &mut together, reset));
+                        break;
+                    }
+                    // It is gone, which the channel tells; what it told before goes out as it is.
+                    Err(error) if error.kind() == Kind::Engine(ErrorKind::NotFound) => {}
+                    Err(_) => return None,
+                }
             }
             self.is_fresh = false;
-            let is_end = frame.is_last || self.is_end(&frame);
-            if frame.seq.is_none_or(|seq| seq > self.place.seq) || frame.is_last {
+            let is_end = (frame.is_last && !is_past) || self.is_end(&frame);
+            let is_known = frame.asks.as_ref().is_some_and(|call| !self.asked.insert(call.clone()));
+            if !is_known && !is_past && (frame.seq.is_none_or(|seq| seq > self.place.seq) || frame.is_last) {
                 self.place = frame.seq.map_or(self.place, |seq| Place { seq, part: 0 });
                 add(&mut alone, &mut together, frame.text);
                 self.count(1);
@@ -219,12 +259,42 @@ impl Reader {
         Some((!bytes.is_empty()).then_some(bytes))
     }
 
-    /// Reads the log, to hand over what it holds behind the last place.
-    async fn read_log(&mut self) -> Result<(), ApiError> {
+    /// Asks what the turn that the reader waits for asks, and the reader was not asked: it came later, or questions, which are
+    /// not stored, were left out.
+    fn ask_again(&mut self) -> Option<Bytes> {
+        let run = self.until.as_ref().filter(|run| !run.is_over())?;
+        let mut text = BytesMut::new();
+        for question in run.desk.asked() {
+            let call = question.get("call").and_then(Value::as_str).unwrap_or_default();
+            if self.asked.insert(call.to_owned()) {
+                let mut told = members(question);
+                told.insert("type".into(), ASKED.into());
+                told.insert("session".into(), self.id.as_str().into());
+                text.extend_from_slice(&event(ASKED, None, &told.into()).text);
+            }
+        }
+        (!text.is_empty()).then(|| text.freeze())
+    }
+
+    /// Reads the log, to hand over what it holds behind the last place. When it is another one, says so, which is the end.
+    async fn read_log(&mut self) -> Result<Option<Bytes>, ApiError> {
         let (engine, id) = (self.app.engine.clone(), self.id.clone());
-        self.log = Some(self.app.work.run(move || Ok(engine.open_id(&id)?)).await?);
+        let session = self.app.work.run(move || Ok(engine.open_id(&id)?)).await?;
+        let epoch = Epoch::of(&session);
+        if epoch != self.epoch {
+            self.is_over = true;
+            return Ok(Some(reset(&self.id, &epoch, session.log().len() as u64).text));
+        }
+        self.log = Some(session);
         self.is_fresh = true;
-        Ok(())
+        Ok(None)
+    }
+
+    /// Says whether a frame tells of a log that was gone before the reader started, or that it is gone.
+    fn is_past(&self, frame: &Frame) -> bool {
+        let Some(epoch) = &frame.epoch else { return false };
+        let is_reached = frame.seq.is_some_and(|len| self.place.seq <= len);
+        if frame.is_last { *epoch == self.epoch && is_reached } else { *epoch != self.epoch }
     }
 
     /// Says whether a frame tells the end that the reader waits for.
@@ -246,6 +316,10 @@ impl Reader {
         if let Some(run) = self.until.as_ref().filter(|run| run.is_over()) {
             self.is_over = true;
             return run.end_frame().text;
+        }
+        // So are questions.
+        if let Some(questions) = self.ask_again() {
+            return questions;
         }
         let told = json!({"type": "heartbeat", "session": self.id.as_str(), "seq": self.place.seq});
         event("heartbeat", None, &told).text
@@ -285,6 +359,7 @@ struct Spelled {
 fn spell(session: Session, mut place: Place) -> Result<Spelled, EngineError> {
     let behind = usize::try_from(place.seq).unwrap_or(usize::MAX);
     let (mut bytes, mut events, mut is_all) = (BytesMut::new(), 0, true);
+    let epoch = Epoch::of(&session);
     for (at, seq) in session.log().seqs().skip(behind).enumerate() {
         if at >= BATCH || bytes.len() >= CHUNK {
             is_all = false;
@@ -293,12 +368,18 @@ fn spell(session: Session, mut place: Place) -> Result<Spelled, EngineError> {
         let told = session.events_of(seq)?;
         let number = u64::from(seq.number());
         if !told.is_empty() {
-            bytes.extend_from_slice(&Frame::of_entry(number, &told, place.part).text);
+            bytes.extend_from_slice(&Frame::of_entry(&epoch, number, &told, place.part).text);
             events += told.len().saturating_sub(place.part);
         }
         place = Place { seq: number, part: 0 };
     }
     Ok(Spelled { session, bytes: bytes.freeze(), place, events, is_all })
+}
+
+/// Says that the log is another one, which holds so many entries: places that were told mean nothing any more.
+pub(super) fn reset(session: &SessionId, epoch: &Epoch, len: u64) -> Frame {
+    let told = json!({"type": "reset", "session": session.as_str(), "seq": len});
+    event("reset", Some(&epoch.id(Place { seq: len, part: 0 })), &told).resetting(epoch, len)
 }
 
 /// Says that a reader was too slow.

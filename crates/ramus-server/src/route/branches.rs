@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use ramus_engine::{ForkOptions, RestoreOptions};
+use ramus_engine::{ForkOptions, RestoreOptions, Session};
+use ramus_model::SessionId;
 use ramus_wire::session as shape;
 use serde::Deserialize;
 use serde_json::json;
@@ -15,9 +16,10 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::document::{Refusals, Shape};
 use crate::error::ApiError;
-use crate::input::{Body, Expected, Named};
+use crate::input::{Body, Expected, Key, Named};
 use crate::role::Role;
 use crate::route::files::reverted;
+use crate::route::keyed;
 
 /// Where a branch starts.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -94,24 +96,64 @@ pub(crate) struct Fork {
 
 /// Starts a new session from an entry of this one.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/fork", tag = "branches", request_body = Fork,
-    params(("id" = String, Path, description = "The session")),
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position"),
+        ("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
     responses((status = 201, description = "The fork", body = Shape), Refusals))]
 pub(crate) async fn fork(
     State(app): State<Arc<App>>,
     owner: Owner,
     Named(id): Named<String>,
+    (expected, Key(key)): (Expected, Key),
     Body(fork): Body<Fork>,
 ) -> Result<Answer, ApiError> {
     app.work(move |app| {
         let origin = app.session(&owner, &id)?;
+        let chosen = key.map(|key| keyed::session(&owner, Some(origin.id()), &key));
+        // What was forked before is answered again, however long the log is since.
+        if let Some(answer) = forked_before(app, &owner, &origin, chosen.as_ref(), &fork)? {
+            return Ok(answer);
+        }
+        let origin = app.session_at(&owner, &id, expected)?;
         let entry = match &fork.entry {
             Some(entry) => origin.resolve(entry)?,
             None => origin.log().leaf().ok_or_else(|| ApiError::invalid("the session has no leaf to fork from"))?,
         };
-        let made = app.engine.fork(&origin, entry, &ForkOptions { title: fork.title })?;
-        Ok(Answer::json(json!({"session": shape::forked(&made)})).status(StatusCode::CREATED))
+        let options = ForkOptions { title: fork.title.clone() };
+        let made = match &chosen {
+            None => app.engine.fork(&origin, entry, &options),
+            Some(id) => app.engine.fork_called(id, &origin, entry, &options),
+        };
+        match made {
+            Ok(made) => Ok(Answer::json(json!({"session": shape::forked(&made)})).status(StatusCode::CREATED)),
+            // Someone else may have sent the same at the same time.
+            Err(error) => forked_before(app, &owner, &origin, chosen.as_ref(), &fork)?.ok_or_else(|| error.into()),
+        }
     })
     .await
+}
+
+/// Answers again what a fork with this id was answered.
+fn forked_before(
+    app: &App,
+    owner: &Owner,
+    origin: &Session,
+    chosen: Option<&SessionId>,
+    fork: &Fork,
+) -> Result<Option<Answer>, ApiError> {
+    let Some(id) = chosen else { return Ok(None) };
+    if !app.engine.is_taken(id)? {
+        return Ok(None);
+    }
+    let known = app.session(owner, id.as_str())?;
+    let entry = fork.entry.as_deref().map(|entry| origin.resolve(entry)).transpose()?.map(|seq| origin.entry_id(seq));
+    let from = known.lineage().forked_from;
+    let is_same = from.is_some_and(|from| entry.is_none_or(|entry| entry == from.entry));
+    let title = fork.title.as_deref().map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
+    let first = known.log().header().and_then(|header| header.title.clone());
+    if !is_same || (title.is_some() && title != first) {
+        return Err(keyed::other());
+    }
+    Ok(Some(Answer::json(json!({"session": shape::brief_session(&known)})).status(StatusCode::CREATED)))
 }
 
 /// A name for an entry.

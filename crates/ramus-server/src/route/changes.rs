@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use ramus_wire::files::{self as shape, Detail};
+use ramus_wire::files as shape;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -43,7 +43,7 @@ pub(crate) async fn changes(
             Some(end) => app.engine.changes(&mut session, since, end)?,
             None => Vec::new(),
         };
-        Ok(Answer::object(shape::diffs(&diffs, Detail::Patch)))
+        Ok(Answer::object(shape::diffs(&diffs)))
     })
     .await
 }

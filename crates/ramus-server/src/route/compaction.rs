@@ -50,7 +50,9 @@ pub(crate) async fn compact(
     };
     app.work(move |app| {
         let mut session = app.session_at(&owner, &id, expected)?;
-        let prepared = app.engine.prepare_compaction(&session, Compact { keep, force: request.force })?;
+        // What stays is measured as turns measure it.
+        let counting = app.workshop.counting(&session)?;
+        let prepared = counting.prepare_compaction(&session, Compact { keep, force: request.force })?;
         let compacted = match prepared {
             None => {
                 let context = session.context(session.log().leaf())?;
@@ -61,7 +63,7 @@ pub(crate) async fn compact(
                 let summary = prepared.plain_summary(&session)?;
                 match request.dry_run {
                     true => prepared.outcome(&session, summary)?,
-                    false => app.engine.compact(&mut session, &prepared, &summary)?,
+                    false => counting.compact(&mut session, &prepared, &summary)?,
                 }
             }
         };

@@ -45,7 +45,7 @@ pub(crate) async fn compare(
         let other = sides.with_entry.as_deref().map(|entry| right.resolve(entry)).transpose()?;
         let (one, other) = (one.or(left.log().leaf()), other.or(right.log().leaf()));
         let comparison = app.engine.compare((&mut left, one), (&right, other))?;
-        Ok(Answer::object(shape::comparison(&comparison)))
+        Ok(Answer::object(shape::comparison(&comparison, &app.prices)))
     })
     .await
 }

@@ -1,5 +1,7 @@
 //! Entries: what is stored, line by line, and appending.
 
+mod sent;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,12 +10,11 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use ramus_engine::{Cursor, EngineError, ErrorKind, SharedSession, Written};
 use ramus_model::json::Raw;
-use ramus_model::{Draft, EntryId, Log, Seq, SessionId};
+use ramus_model::{Draft, Log, Seq, SessionId};
 use ramus_wire::session as shape;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
+use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::Owner;
@@ -22,6 +23,8 @@ use crate::app::{App, moved};
 use crate::document::{Refusals, Shape};
 use crate::error::{ApiError, Kind};
 use crate::input::{Asked, Body, Expected, Key, Named};
+use crate::role::Role;
+use sent::Sent;
 
 /// How many entries a page holds when nobody says, and at most.
 const PAGE: usize = 100;
@@ -127,7 +130,8 @@ pub(crate) struct Batch {
 }
 
 /// Appends entries, all or none. Answers when they are as durable as the home makes them. `If-Match` has them written only at
-/// that position; with the same `Idempotency-Key` they are written once, however often they are sent.
+/// that position; with the same `Idempotency-Key` they are written once, however often they are sent. Entries whose
+/// `customType` begins with `ramus.` need a token that may approve.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/entries", tag = "entries", request_body = Batch,
     params(("id" = String, Path, description = "The session"),
         ("If-Match" = Option<String>, Header, description = "The expected position"),
@@ -137,6 +141,7 @@ pub(crate) struct Batch {
 pub(crate) async fn append(
     State(app): State<Arc<App>>,
     owner: Owner,
+    axum::Extension(role): axum::Extension<Role>,
     Named(id): Named<String>,
     expected: Expected,
     Key(key): Key,
@@ -155,12 +160,16 @@ pub(crate) async fn append(
     };
     let ready = {
         let (id, shared) = (id.clone(), Arc::clone(&shared));
-        let prepare = move || prepare(&batch, &shared, &id, key.as_deref(), expected);
+        let prepare = move || prepare(&batch, role, &shared, &id, key.as_deref(), expected);
         // Whatever asks the log may wait for whoever writes; what is long takes a while.
         if is_simple { prepare() } else { app.work.run(prepare).await }
     };
-    let (drafts, cursor, names) = match ready? {
-        Ready::New(drafts, cursor, names) => (drafts, cursor, names),
+    // What was open under the id is gone, or another session by now.
+    if ready.as_ref().is_err_and(|error| error.kind() == Kind::Engine(ErrorKind::NotFound)) {
+        app.shelf.close(&id);
+    }
+    let (drafts, cursor, sent) = match ready? {
+        Ready::New(drafts, cursor, sent) => (drafts, cursor, sent),
         Ready::Known(answer) => return Ok(answer),
     };
     let submitted = shared.submit(drafts, cursor);
@@ -173,31 +182,33 @@ pub(crate) async fn append(
             app.metrics.entries.fetch_add(appended.entries.len() as u64, Ordering::Relaxed);
             Ok(answer(&appended.entries, appended.is_sibling).status(StatusCode::CREATED))
         }
-        Err(error) => app.work(move |app| recover(app, &shared, &id, names, expected, error)).await,
+        Err(error) => app.work(move |app| recover(app, &shared, &id, sent, expected, error)).await,
     }
 }
 
 /// A batch that can be handed in, or what it was answered before.
 enum Ready {
-    New(Vec<Draft>, Cursor, Option<Vec<EntryId>>),
+    New(Vec<Draft>, Cursor, Option<Sent>),
     Known(Answer),
 }
 
 fn prepare(
     batch: &Batch,
+    role: Role,
     shared: &SharedSession,
     id: &SessionId,
     key: Option<&str>,
     expected: Expected,
 ) -> Result<Ready, ApiError> {
     let mut drafts = batch.drafts()?;
-    let names = key.map(|key| name(&mut drafts, id, key)).transpose()?;
-    if let Some(names) = &names
-        && let Some(answer) = written_before(shared, names)?
+    check_ours(&drafts, role)?;
+    let sent = key.map(|key| Sent::named(&mut drafts, id, key)).transpose()?;
+    if let Some(sent) = &sent
+        && let Some(answer) = sent.written_before(shared)?
     {
         return Ok(Ready::Known(answer));
     }
-    Ok(Ready::New(drafts, cursor(shared, expected, batch.parent.as_deref())?, names))
+    Ok(Ready::New(drafts, cursor(shared, expected, batch.parent.as_deref())?, sent))
 }
 
 impl Batch {
@@ -206,18 +217,40 @@ impl Batch {
             return Err(ApiError::invalid(format!("a batch has 1 to {BATCH} entries")));
         }
         let draft = |(at, entry): (usize, &RawValue)| {
-            // A line has no breaks; spaces between members may.
-            let line: Vec<u8> = if entry.get().contains(['\n', '\r']) {
-                serde_json::from_str::<Value>(entry.get())
-                    .map(|value| value.to_string().into_bytes())
-                    .unwrap_or_default()
-            } else {
-                entry.get().as_bytes().to_vec()
-            };
+            // A line has no breaks. In JSON they stand between tokens only, where spaces mean the same.
+            let spaced = |byte: u8| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte };
+            let line: Vec<u8> = entry.get().bytes().map(spaced).collect();
             Draft::parse(&line)
                 .map_err(|error| EngineError::InvalidLine { line: at + 1, reason: error.to_string() }.into())
         };
         self.entries.iter().map(|entry| &**entry).enumerate().map(draft).collect()
+    }
+}
+
+/// What the engine writes about a session can allow something: rules, the directory, which snapshots there are. Whoever may
+/// not answer a question must not answer it in advance.
+fn check_ours(drafts: &[Draft], role: Role) -> Result<(), ApiError> {
+    let mut ours = drafts.iter().filter(|draft| draft.body.is_ours()).peekable();
+    if role >= Role::Approve || ours.peek().is_none() {
+        // What nobody could read would be damage.
+        return match ours.all(|draft| is_sound(&draft.body)) {
+            true => Ok(()),
+            false => Err(ApiError::invalid("an entry of ramus itself lacks what its type requires")),
+        };
+    }
+    let denied = ApiError::denied("entries of ramus itself need a token that may approve");
+    Err(denied.hint("choose a `customType` that does not begin with `ramus.`"))
+}
+
+/// Says whether readers find in an entry of ours what holds for the whole session, where its type says that.
+fn is_sound(body: &ramus_model::Body) -> bool {
+    let member = |name: &str| body.member("data").and_then(|data| data.field(name));
+    match body.member("customType").and_then(Raw::text).as_deref() {
+        Some("ramus.meta") => {
+            member("set").is_some_and(|set| serde_json::from_slice::<Map<String, Value>>(set.bytes()).is_ok())
+        }
+        Some("ramus.segment") => member("replacement").and_then(Raw::text).is_some(),
+        _ => true,
     }
 }
 
@@ -238,59 +271,19 @@ fn cursor(shared: &SharedSession, expected: Expected, parent: Option<&str>) -> R
     }
 }
 
-/// Names entries after a key, so that whoever sends them again finds them, also after a restart.
-fn name(drafts: &mut [Draft], session: &SessionId, key: &str) -> Result<Vec<EntryId>, ApiError> {
-    let mut names = Vec::with_capacity(drafts.len());
-    for (at, draft) in drafts.iter_mut().enumerate() {
-        if draft.id.is_some() {
-            return Err(ApiError::usage("entries with ids of their own need no idempotency key"));
-        }
-        let digest = Sha256::new()
-            .chain_update(session.as_str())
-            .chain_update([0])
-            .chain_update(key)
-            .chain_update([0])
-            .chain_update(at.to_le_bytes())
-            .finalize();
-        let id = EntryId::new(hex::encode(digest.get(..16).unwrap_or_default()));
-        draft.id = Some(id.clone());
-        names.push(id);
-    }
-    Ok(names)
-}
-
-/// Answers again what a batch with these names was answered.
-fn written_before(shared: &SharedSession, names: &[EntryId]) -> Result<Option<Answer>, ApiError> {
-    let found = shared.read(|session| {
-        let log = session.log();
-        let known = |name: &EntryId| {
-            let seq = log.seq_of(name.as_str())?;
-            let parent = log.record(seq).and_then(ramus_model::Record::parent).map(|parent| session.entry_id(parent));
-            Some(Written { id: name.clone(), seq, parent })
-        };
-        names.iter().map(known).collect::<Vec<_>>()
-    });
-    if found.iter().all(Option::is_none) {
-        return Ok(None);
-    }
-    let whole: Option<Vec<Written>> = found.into_iter().collect();
-    let other = || ApiError::conflict("another batch was sent with this idempotency key");
-    Ok(Some(answer(&whole.ok_or_else(other)?, false)))
-}
-
 /// What becomes of an append that failed.
 fn recover(
     app: &App,
     shared: &SharedSession,
     id: &SessionId,
-    names: Option<Vec<EntryId>>,
+    sent: Option<Sent>,
     expected: Expected,
     error: EngineError,
 ) -> Result<Answer, ApiError> {
     // Someone else may have sent the same at the same time, perhaps to another process.
-    if let Some(names) = names
+    if let Some(sent) = sent
         && error.kind() == ErrorKind::Invalid
-        && let Some(answer) = written_before(shared, &names)?
+        && let Some(answer) = sent.written_before(shared)?
     {
         return Ok(answer);
     }

@@ -10,14 +10,14 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::Stream;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::IntoParams;
 
 use crate::access::Owner;
 use crate::app::App;
 use crate::document::Refusals;
 use crate::error::ApiError;
-use crate::hub::{self, Place, Reader, event};
+use crate::hub::{self, After, Reader, event};
 use crate::input::{Asked, Named};
 use crate::run::Running;
 
@@ -26,19 +26,32 @@ use crate::run::Running;
 #[serde(deny_unknown_fields, default)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct From {
-    /// Behind this event, for clients that cannot send `Last-Event-ID`.
+    /// Behind this event, for clients that cannot send `Last-Event-ID`, or behind a position of the log as it is now.
     after: Option<String>,
 }
 
+/// Where reading of everything starts, and what is told.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields, default)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct FromAll {
+    /// Behind this event, for clients that cannot send `Last-Event-ID`.
+    after: Option<String>,
+    /// Tell answers word by word too, as the streams of single sessions do. Words are not told again.
+    pieces: bool,
+}
+
 /// What a client names as the last event it has.
-fn last(headers: &HeaderMap, from: From) -> Option<String> {
+fn last(headers: &HeaderMap) -> Option<&str> {
     let header = headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::trim);
-    header.filter(|id| !id.is_empty()).map(str::to_owned).or(from.after)
+    header.filter(|id| !id.is_empty())
 }
 
 /// Streams the events of a session. The id of an event is the position of its entry in the log; whoever comes back with one,
 /// also after a restart, gets everything that was stored behind it once, in order. An entry may tell several things: the last of
-/// them has its position, those before it `12.1`, `12.2`. What is not stored has no id and is not told again.
+/// them has its position, those before it `12.1`, `12.2`. Behind an `@` an id says which log it is about when a session of
+/// this id may have had another one, before a reset or a deletion: whoever names that one gets `reset`. What is not stored has
+/// no id and is not told again.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/events", tag = "events",
     params(("id" = String, Path, description = "The session"), From,
         ("Last-Event-ID" = Option<String>, Header, description = "The position to go on from")),
@@ -51,38 +64,37 @@ pub(crate) async fn of_session(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let wrong = || ApiError::usage("an event of a session is named by a position: a number");
-    let after = last(&headers, from).map(|id| Place::parse(&id).ok_or_else(wrong)).transpose()?;
+    let after = match last(&headers) {
+        Some(id) => Some(After::event(id).ok_or_else(wrong)?),
+        None => from.after.map(|after| After::position(&after).ok_or_else(wrong)).transpose()?,
+    };
     let session = app.work(move |app| app.session(&owner, &id)).await?;
     let name = session.id().to_string();
     let reader = Reader::start(&app, session, after).await?;
-    let told = match after {
-        Some(after) if after != reader.place() => json!({
-            "type": "reset", "session": name, "seq": reader.place().seq,
-            "message": "the log does not reach that far; read it anew",
-        }),
-        _ => json!({"type": "open", "session": name, "seq": reader.place().seq}),
-    };
-    let kind = told.get("type").and_then(Value::as_str).unwrap_or("open").to_owned();
-    // Who goes on in the middle of an entry has named the place already.
-    let at = Some(reader.place()).filter(|place| place.part == 0).map(|place| place.seq);
-    let first = event(&kind, at, &told).text;
+    let (kind, seq) = (if reader.is_lost() { "reset" } else { "open" }, reader.position());
+    let mut told = ramus_wire::members(json!({"type": kind, "session": name, "seq": seq}));
+    if reader.is_lost() {
+        told.insert("message".into(), "the log is another one, or does not reach that far; read it anew".into());
+    }
+    let first = event(kind, reader.id().as_deref(), &told.into()).text;
     let first = Bytes::from([b"retry: 1000\n\n", &*first].concat());
     Ok(sse(reader.into_stream(first)))
 }
 
-/// Streams what happens in all sessions: `session.created`, `session.updated`, `session.deleted`, and what turns do. Who comes
-/// back in time misses nothing; otherwise `reset` says so.
+/// Streams what happens in all sessions: `session.created`, `session.updated`, `session.deleted`, and what turns do. It starts with
+/// `open`, whose id is where the stream stands; who comes back in time behind any id misses nothing. Otherwise, as after a restart
+/// of the server, `reset` says so: what was missed is found in the list of the sessions and in the events of each of them.
 #[utoipa::path(get, path = "/api/v1/events", tag = "events",
-    params(From, ("Last-Event-ID" = Option<String>, Header, description = "The event to go on from")),
+    params(FromAll, ("Last-Event-ID" = Option<String>, Header, description = "The event to go on from")),
     responses((status = 200, description = "Events", body = String, content_type = "text/event-stream"), Refusals))]
 pub(crate) async fn of_all(
     State(app): State<Arc<App>>,
     owner: Owner,
-    Asked(from): Asked<From>,
+    Asked(from): Asked<FromAll>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     app.watch_all().await;
-    Ok(sse(hub::global(&app, owner, last(&headers, from).as_deref())))
+    Ok(sse(hub::global(&app, owner, last(&headers).or(from.after.as_deref()), from.pieces)))
 }
 
 /// Streams what a turn does until it ends.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ramus_engine::{RestoreOptions, RevertReport, Session};
-use ramus_wire::files::{self as shape, Detail};
+use ramus_wire::files as shape;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -22,7 +22,7 @@ use crate::input::{Asked, Body, Expected, Named};
 #[serde(deny_unknown_fields, default)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Kept {
-    /// Only those that the conversation stands on now.
+    /// Only those that the files came of, as they were put back last.
     lineage: bool,
 }
 
@@ -38,10 +38,29 @@ pub(crate) async fn snapshots(
 ) -> Result<Answer, ApiError> {
     app.work(move |app| {
         let session = app.session(&owner, &id)?;
-        let mut all = app.engine.snapshots(&session)?;
-        all.retain(|one| one.is_on_path || !kept.lineage);
+        let mut all = app.engine.states(&session)?;
+        all.retain(|one| one.is_ancestor || !kept.lineage);
         let current = session.info()?.latest_snapshot;
         Ok(Answer::object(shape::listed(&all, current.as_deref())))
+    })
+    .await
+}
+
+/// Lists the files that a snapshot holds.
+#[utoipa::path(get, path = "/api/v1/sessions/{id}/snapshots/{snapshot}", tag = "files",
+    params(("id" = String, Path, description = "The session"),
+        ("snapshot" = String, Path, description = "The start of its id, its entry, or its label")),
+    responses((status = 200, description = "The snapshot, and its files with mode, size and hash", body = Shape), Refusals))]
+pub(crate) async fn held(
+    State(app): State<Arc<App>>,
+    owner: Owner,
+    Named((id, snapshot)): Named<(String, String)>,
+) -> Result<Answer, ApiError> {
+    app.work(move |app| {
+        let mut session = app.session(&owner, &id)?;
+        let snapshot = app.engine.find_snapshot(&session, &snapshot)?;
+        let files = app.engine.snapshot_files(&mut session, &snapshot)?;
+        Ok(Answer::object(shape::held(&snapshot, &files)))
     })
     .await
 }
@@ -76,23 +95,49 @@ pub(crate) async fn snapshot(
 
 /// What is compared.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(try_from = "Vec<(String, String)>")]
 pub(crate) struct Compared {
     /// The snapshot to start from; the newest when none is named.
     from: Option<String>,
     /// The snapshot to end at; what is there now when none is named.
     to: Option<String>,
-    /// Only how much changed.
-    stat: bool,
-    /// Only this file or directory, and what is beneath it.
-    path: Option<PathBuf>,
+    /// Only these files and directories, and what is beneath them.
+    paths: Vec<PathBuf>,
+}
+
+/// Pairs, because `path` may be there several times.
+impl TryFrom<Vec<(String, String)>> for Compared {
+    type Error = String;
+
+    fn try_from(pairs: Vec<(String, String)>) -> Result<Self, String> {
+        let (mut compared, mut stat) = (Self::default(), None);
+        for (name, value) in pairs {
+            let before = match name.as_str() {
+                "from" => compared.from.replace(value).is_some(),
+                "to" => compared.to.replace(value).is_some(),
+                "stat" => stat.replace(value).is_some(),
+                "path" => {
+                    compared.paths.push(value.into());
+                    false
+                }
+                _ => return Err(format!("there is no parameter {name:?}; there are from, to, stat and path")),
+            };
+            if before {
+                return Err(format!("{name:?} is there twice"));
+            }
+        }
+        let wrong = |_| "\"stat\" is true or false".to_owned();
+        // Who asks for numbers alone is told the lines too: an answer has one shape.
+        stat.map(|stat| stat.parse::<bool>()).transpose().map_err(wrong)?;
+        Ok(compared)
+    }
 }
 
 /// Shows what changed in the files.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/diff", tag = "files",
     params(("id" = String, Path, description = "The session"), ("from" = Option<String>, Query, description = "The snapshot to start from"),
-        ("to" = Option<String>, Query, description = "The snapshot to end at"), ("stat" = Option<bool>, Query, description = "Only how much changed"),
-        ("path" = Option<String>, Query, description = "Only this file or directory")),
+        ("to" = Option<String>, Query, description = "The snapshot to end at"), ("stat" = Option<bool>, Query, description = "Accepted, and without effect: the lines are always told"),
+        ("path" = Option<Vec<String>>, Query, description = "Only these files and directories, and what is beneath them; one that neither side holds is not found")),
     responses((status = 200, description = "What changed", body = Shape), Refusals))]
 pub(crate) async fn diff(
     State(app): State<Arc<App>>,
@@ -102,10 +147,9 @@ pub(crate) async fn diff(
 ) -> Result<Answer, ApiError> {
     app.work(move |app| {
         let mut session = app.session(&owner, &id)?;
-        let only: Vec<PathBuf> = compared.path.into_iter().collect();
-        let diffs = app.engine.diff(&mut session, compared.from.as_deref(), compared.to.as_deref(), &only)?;
-        let detail = if compared.stat { Detail::Stat } else { Detail::Patch };
-        Ok(Answer::object(shape::diffs(&diffs, detail)))
+        let (from, to) = (compared.from.as_deref(), compared.to.as_deref());
+        let diffs = app.engine.diff(&mut session, from, to, &compared.paths)?;
+        Ok(Answer::object(shape::diffs(&diffs)))
     })
     .await
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use ramus_engine::{EngineError, ForeignImport, ForeignImported, ForeignProgress};
+use ramus_engine::{ForeignImport, ForeignImported, ForeignProgress};
 use ramus_wire::foreign as shape;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
 use crate::document::{Refusals, Shape};
-use crate::error::ApiError;
+use crate::error::{ApiError, Kind};
 use crate::input::Body;
 
 /// The import that runs, or how the last one ended.
@@ -26,7 +26,7 @@ enum Phase {
     #[default]
     Never,
     Running(ForeignProgress),
-    Ended(Result<ForeignImported, EngineError>),
+    Ended(Result<ForeignImported, ApiError>),
 }
 
 impl Importing {
@@ -57,6 +57,23 @@ impl Importing {
             }),
             Phase::Ended(Err(error)) => json!({"status": "failed", "reason": error.to_string()}),
         }
+    }
+}
+
+/// However the thread ends, the import is over then, and another one can be started.
+struct Guard {
+    app: Arc<App>,
+    end: Option<Result<ForeignImported, ApiError>>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let failed = || Err(ApiError::new(Kind::Broken, "the thread of the import failed"));
+        let end = self.end.take().unwrap_or_else(failed);
+        if let Err(error) = &end {
+            self.app.log_error(error, "import");
+        }
+        *self.app.importing.phase() = Phase::Ended(end);
     }
 }
 
@@ -102,9 +119,10 @@ pub(crate) async fn import(
         app.importing.start()?;
         let working = Arc::clone(app);
         let started = std::thread::Builder::new().name("import".into()).spawn(move || {
+            let mut guard = Guard { app: Arc::clone(&working), end: None };
             let mut tell = |progress| *working.importing.phase() = Phase::Running(progress);
             let done = working.engine.import_foreign(&stores, ForeignImport::default(), &mut tell);
-            *working.importing.phase() = Phase::Ended(done);
+            guard.end = Some(done.map_err(ApiError::from));
         });
         if started.is_err() {
             *app.importing.phase() = Phase::Never;

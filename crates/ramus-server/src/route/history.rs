@@ -32,7 +32,7 @@ pub(crate) struct Remembered {
     limit: Option<usize>,
 }
 
-/// Finds prompts, newest first. They have no owner, so only the user of the home may read them.
+/// Finds prompts, newest first. Only those of the user of the home are remembered, and nobody else may read them.
 #[utoipa::path(get, path = "/api/v1/history", tag = "search", params(Remembered),
     responses((status = 200, description = "The prompts", body = Shape), Refusals))]
 pub(crate) async fn history(

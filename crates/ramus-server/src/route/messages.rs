@@ -1,10 +1,12 @@
 //! The conversation along a path.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use ramus_engine::Say;
+use ramus_engine::{Say, Session, Written};
+use ramus_model::Record;
 use ramus_wire::session::{self as shape, MessageJson};
 use ramus_wire::{members, versioned};
 use serde::Deserialize;
@@ -16,7 +18,8 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::document::{Refusals, Shape};
 use crate::error::{ApiError, Kind};
-use crate::input::{Asked, Body, Expected, Named};
+use crate::input::{Asked, Body, Expected, Key, Named};
+use crate::route::keyed;
 
 /// How many messages a page holds when nobody says, and at most.
 const PAGE: usize = 100;
@@ -53,7 +56,7 @@ pub(crate) async fn messages(
         };
         let limit = range.limit.unwrap_or(PAGE).clamp(1, MOST);
         let page = session.select_messages(leaf, Some(limit), range.cursor.as_deref())?;
-        let info = app.engine.describe(&session, &app.directory)?;
+        let info = app.describe(&session)?;
         let front = json!({
             "session": shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?),
             "next_cursor": page.next_cursor,
@@ -106,26 +109,60 @@ pub(crate) enum Speaker {
 
 /// Appends one text message. No model is asked.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/messages", tag = "entries", request_body = Words,
-    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
+    params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position"),
+        ("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
     responses((status = 201, description = "The entry", body = Shape), Refusals))]
 pub(crate) async fn say(
     State(app): State<Arc<App>>,
     owner: Owner,
     Named(id): Named<String>,
-    expected: Expected,
+    (expected, Key(key)): (Expected, Key),
     Body(words): Body<Words>,
 ) -> Result<Answer, ApiError> {
     app.work(move |app| {
-        let mut session = app.session_at(&owner, &id, expected)?;
         let role = match words.role {
             Speaker::User => "user",
             Speaker::Assistant => "assistant",
             Speaker::System => "system",
         };
         let say = Say { role: role.into(), text: words.text, ..Say::default() };
-        let written = app.engine.say(&mut session, say)?;
-        let position = app.finish(&mut session)?;
-        Ok(Answer::object(shape::written(&written)).status(StatusCode::CREATED).at(position))
+        let Some(key) = key else {
+            return said(app, app.session_at(&owner, &id, expected)?, say);
+        };
+        // What was said before is answered again, however long the log is since.
+        let session = app.session(&owner, &id)?;
+        let say = Say { id: Some(keyed::message(&session, &key)), ..say };
+        if let Some(answer) = said_before(&session, &say)? {
+            return Ok(answer);
+        }
+        match said(app, app.session_at(&owner, &id, expected)?, say.clone()) {
+            // Someone else may have sent the same at the same time, perhaps to another process.
+            Err(error) => said_before(&app.session(&owner, &id)?, &say)?.ok_or(error),
+            answer => answer,
+        }
     })
     .await
+}
+
+fn said(app: &App, mut session: Session, say: Say) -> Result<Answer, ApiError> {
+    let written = app.engine.say(&mut session, say)?;
+    app.metrics.entries.fetch_add(1, Ordering::Relaxed);
+    let position = app.finish(&mut session)?;
+    Ok(Answer::object(shape::written(&written)).status(StatusCode::CREATED).at(position))
+}
+
+/// Answers again what a message with this id was answered.
+fn said_before(session: &Session, say: &Say) -> Result<Option<Answer>, ApiError> {
+    let log = session.log();
+    let Some((id, seq)) = say.id.as_ref().and_then(|id| Some((id, log.seq_of(id.as_str())?))) else {
+        return Ok(None);
+    };
+    let known = session.message(seq)?;
+    if !known.is_some_and(|known| known.role_name.as_str() == say.role && known.text() == say.text) {
+        return Err(keyed::other());
+    }
+    let parent = log.record(seq).and_then(Record::parent).map(|parent| session.entry_id(parent));
+    let written = Written { id: id.clone(), seq, parent };
+    let answer = Answer::object(shape::written(&written)).status(StatusCode::CREATED);
+    Ok(Some(answer.at(log.len() as u64)))
 }

@@ -17,5 +17,6 @@ mod standing;
 mod stream;
 pub(super) mod workspace;
 
+pub(crate) use chat::waits_for_turn;
 pub(crate) use client::{Client, Whose};
 pub(crate) use places::Places;

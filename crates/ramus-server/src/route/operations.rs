@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use ramus_engine::{Engine, EngineError, RestoreOptions, Session, TakenBack};
+use ramus_engine::{RestoreOptions, Session};
+use ramus_model::operation::Way;
 use ramus_wire::operation as shape;
 use ramus_wire::preview::Signs;
 use serde::Deserialize;
@@ -69,6 +70,8 @@ pub(crate) struct Back {
     dry_run: bool,
     /// Overwrite what people changed since.
     force: bool,
+    /// The operation that is meant, by its id or by one of its entries: when another one would be next, nothing happens (409).
+    operation: Option<String>,
 }
 
 /// Takes back what was done last to a session: a turn with its files, a title, a label.
@@ -82,7 +85,7 @@ pub(crate) async fn undo(
     expected: Expected,
     Body(back): Body<Back>,
 ) -> Result<Answer, ApiError> {
-    app.work(move |app| take_back(app, app.session_at(&owner, &id, expected)?, &back, Engine::undo)).await
+    app.work(move |app| take_back(app, app.session_at(&owner, &id, expected)?, &back, Way::Undo)).await
 }
 
 /// Does again what was undone last.
@@ -96,14 +99,16 @@ pub(crate) async fn redo(
     expected: Expected,
     Body(back): Body<Back>,
 ) -> Result<Answer, ApiError> {
-    app.work(move |app| take_back(app, app.session_at(&owner, &id, expected)?, &back, Engine::redo)).await
+    app.work(move |app| take_back(app, app.session_at(&owner, &id, expected)?, &back, Way::Redo)).await
 }
 
-type Verb = fn(&Engine, &mut Session, &RestoreOptions) -> Result<TakenBack, EngineError>;
-
-fn take_back(app: &App, mut session: Session, back: &Back, verb: Verb) -> Result<Answer, ApiError> {
+fn take_back(app: &App, mut session: Session, back: &Back, way: Way) -> Result<Answer, ApiError> {
     let options = RestoreOptions { dry_run: back.dry_run, force: back.force, ..RestoreOptions::default() };
-    let taken = verb(&app.engine, &mut session, &options)?;
+    let taken = match (way, &back.operation) {
+        (way, Some(operation)) => app.engine.take_back_this(&mut session, (way, operation), &options)?,
+        (Way::Undo, None) => app.engine.undo(&mut session, &options)?,
+        (Way::Redo, None) => app.engine.redo(&mut session, &options)?,
+    };
     let position = app.finish(&mut session)?;
     Ok(Answer::object(shape::taken_back(&session, &taken)?).at(position))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use ramus_engine::Session;
 use ramus_model::Seq;
 use ramus_wire::outline as shape;
 use serde::Deserialize;
@@ -63,7 +64,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    fn places(&self) -> Result<Vec<(Seq, Option<Seq>)>, ApiError> {
+    fn places(&self, session: &Session) -> Result<Vec<(Seq, Option<Seq>)>, ApiError> {
         let seq = |text: &str| text.parse().ok().and_then(Seq::new);
         let place = |text: &str| match text.split_once('-') {
             Some((start, end)) => Some((seq(start)?, Some(seq(end)?))),
@@ -71,9 +72,12 @@ impl Chosen {
         };
         let wrong = |text: &str| ApiError::usage(format!("{text:?} is no position: say 5, or 5-9 for a turn"));
         let parts = self.at.split(',').filter(|part| !part.is_empty());
-        let places: Vec<_> = parts.map(|part| place(part).ok_or_else(|| wrong(part))).collect::<Result<_, _>>()?;
+        let mut places: Vec<_> = parts.map(|part| place(part).ok_or_else(|| wrong(part))).collect::<Result<_, _>>()?;
         if places.len() > MOST {
             return Err(ApiError::usage(format!("at most {MOST} entries can be asked for at a time")));
+        }
+        if let Some(entry) = &self.entry {
+            places.push((session.resolve(entry)?, None));
         }
         Ok(places)
     }
@@ -89,12 +93,9 @@ pub(crate) async fn rows(
     Named(id): Named<String>,
     Asked(chosen): Asked<Chosen>,
 ) -> Result<Answer, ApiError> {
-    let mut places = chosen.places()?;
     app.work(move |app| {
         let session = app.session(&owner, &id)?;
-        if let Some(entry) = &chosen.entry {
-            places.push((session.resolve(entry)?, None));
-        }
+        let places = chosen.places(&session)?;
         let mut budget = READ;
         let rows = places.into_iter().map(|place| shape::row(&session, place, &app.prices, &mut budget));
         let rows: Vec<Value> = rows.filter_map(Result::transpose).collect::<Result<_, _>>()?;
@@ -113,12 +114,9 @@ pub(crate) async fn passage(
     Named(id): Named<String>,
     Asked(chosen): Asked<Chosen>,
 ) -> Result<Answer, ApiError> {
-    let mut places = chosen.places()?;
     app.work(move |app| {
         let session = app.session(&owner, &id)?;
-        if let Some(entry) = &chosen.entry {
-            places.push((session.resolve(entry)?, None));
-        }
+        let places = chosen.places(&session)?;
         let (mut entries, mut weight, mut rest) = (Vec::new(), 0, Vec::new());
         for (seq, _) in places {
             if weight > WEIGHT {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use ramus_wire::permission as shape;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::IntoParams;
 
 use crate::access::Owner;
@@ -41,15 +41,8 @@ pub(crate) async fn list(
         let agent = settings.resolve_agent(whose.agent.as_deref(), &mode)?;
         let permissions = agent.permissions(&settings, session.rules()?);
         let approvals = app.engine.approvals(&session)?;
-        let rules: Vec<Value> = permissions.rules().map(|(layer, rule)| shape::rule(layer, rule)).collect();
-        Ok(Answer::json(json!({
-            "session": session.id().as_str(),
-            "agent": agent.name,
-            "read_only": agent.is_read_only(),
-            "rules": rules,
-            "built_in": ramus_tools::shell::defaults::rules().len(),
-            "approvals": approvals.iter().map(shape::approval).collect::<Vec<_>>(),
-        })))
+        let built_in = ramus_tools::shell::defaults::rules().len();
+        Ok(Answer::object(shape::in_force(&session, &agent, &permissions, built_in, &approvals)))
     })
     .await
 }

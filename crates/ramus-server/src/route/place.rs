@@ -1,5 +1,6 @@
 //! Where sessions are: their names, their workspaces, and directories that moved.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
 use crate::document::{Refusals, Shape};
-use crate::error::ApiError;
+use crate::error::{ApiError, cause};
 use crate::input::{Asked, Body, Expected, Named};
 
 /// The shortest beginning of an id that names a session.
@@ -75,8 +76,7 @@ fn by_beginning(app: &App, owner: &Owner, name: &str) -> Result<String, ApiError
         return Err(missing().into());
     }
     let all = app.sessions_of(owner)?;
-    let mut found: Vec<String> =
-        all.iter().map(|id| id.as_str()).filter(|id| id.starts_with(name)).map(str::to_owned).collect();
+    let mut found: Vec<String> = all.iter().filter(|id| id.can_be_cut_to(name)).map(ToString::to_string).collect();
     found.sort_unstable();
     match found.len() {
         0 | 1 => Ok(found.pop().ok_or_else(missing)?),
@@ -128,11 +128,23 @@ pub(crate) async fn make_workspace(
     app.work(move |app| {
         let mut session = app.session_at(&owner, &id, expected)?;
         app.access.check_user(&owner)?;
-        let info = app.engine.make_workspace(&mut session, &make.beneath)?;
+        let info =
+            app.engine.make_workspace(&mut session, &make.beneath).map_err(|error| chosen(error, &make.beneath))?;
         let position = app.finish(&mut session)?;
         Ok(Answer::object(shape::workspace(&info)).at(position))
     })
     .await
+}
+
+/// What is wrong with a directory that was named is not wrong with the server.
+fn chosen(error: EngineError, beneath: &Path) -> ApiError {
+    use io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
+    match cause(&error) {
+        Some(cause) if matches!(cause.kind(), NotFound | PermissionDenied | ReadOnlyFilesystem) => {
+            ApiError::invalid(format!("no directory can be made beneath {}: {cause}", beneath.display()))
+        }
+        _ => error.into(),
+    }
 }
 
 /// A directory that moved.

@@ -21,9 +21,6 @@ use crate::input::Asked;
 const HITS: usize = 20;
 const MOST: usize = 1000;
 
-/// How many hits are looked at where several owners have sessions.
-const ALL: usize = 1 << 20;
-
 /// What is looked for.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields, default)]
@@ -67,19 +64,16 @@ pub(crate) async fn search(
     .await
 }
 
-/// Searches the sessions of an owner. Where there are others, their hits are looked at and left out.
+/// Searches the sessions of an owner. What is told of others, by name or by number, is left out.
 fn in_all(app: &App, owner: &Owner, mut request: Search) -> Result<ramus_engine::Hits, ApiError> {
     let ours = app.sessions_of(owner)?;
     let is_alone = app.engine.session_ids()?.iter().all(|id| ours.contains(id));
     if is_alone {
         return Ok(app.engine.search(&request)?);
     }
-    let limit = std::mem::replace(&mut request.limit, ALL);
+    request.owner = Some(owner.name().to_owned());
     let mut hits = app.engine.search(&request)?;
     let is_ours = |id: &str| ours.contains(&SessionId::from(id));
-    hits.hits.retain(|hit| is_ours(&hit.session));
-    hits.total = hits.hits.len();
-    hits.hits.truncate(limit);
     hits.damaged.retain(|session| is_ours(session));
     hits.unreadable.retain(|(session, _)| is_ours(session));
     hits.index = None;

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use ramus_engine::{Children, Filter, NewSession, Sort, SortKey, TagChange, WhichDirectory};
+use ramus_engine::{
+    Changes, Children, EngineError, ErrorKind, Filter, NewSession, Session, Sort, SortKey, TagChange, WhichDirectory,
+};
 use ramus_model::SessionId;
-use ramus_wire::session::{self as shape, ListJson};
+use ramus_model::permission::{NoRule, Rule};
+use ramus_wire::session as shape;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -16,7 +19,9 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::document::{Refusals, Shape};
 use crate::error::ApiError;
-use crate::input::{Asked, Body, Expected, Named};
+use crate::input::{Asked, Body, Expected, Key, Named, check_directory};
+use crate::role::Role;
+use crate::route::keyed;
 
 /// How many sessions a page holds when nobody says.
 const PAGE: usize = 100;
@@ -49,6 +54,10 @@ pub(crate) struct Listed {
     parent: Option<String>,
     /// Only sessions of this project.
     project: Option<String>,
+    /// Only sessions of this owner, who is the one that the token stands for: others do not exist here.
+    owner: Option<String>,
+    /// Only sessions that came from this agent; `ramus` for those that began here.
+    agent: Option<String>,
     /// The order: updated, created, title, messages, cost or tokens.
     sort: Option<String>,
     /// The other way round.
@@ -68,6 +77,10 @@ impl Listed {
             Some("tokens") => SortKey::Tokens,
             Some(other) => return Err(ApiError::usage(format!("{other:?} is no order"))),
         };
+        if self.owner.is_some_and(|named| named != owner.name()) {
+            let denied = ApiError::denied("a token stands for one owner, and sees no sessions of others");
+            return Err(denied.hint("leave the owner out, or ask with a token of theirs"));
+        }
         Ok(Filter {
             directory: self.cwd.map_or(WhichDirectory::All, WhichDirectory::One),
             drafts: self.drafts,
@@ -78,6 +91,7 @@ impl Listed {
             starred: self.starred,
             parent: self.parent.as_deref().map(SessionId::from),
             project: self.project,
+            agent: self.agent,
             sort: Sort { key, is_ascending: (key == SortKey::Title) != self.reverse },
             limit: Some(self.limit.unwrap_or(PAGE).clamp(1, MOST)),
             ids: self.ids,
@@ -104,7 +118,7 @@ pub(crate) async fn list(
             let ours = app.sessions_of(&owner)?;
             listing.ids.retain(|id| ours.contains(id));
         }
-        Answer::of(&ListJson::of(&listing, &app.prices, &app.engine.open_shares()?))
+        app.listed.answer(listing, app.engine.open_shares()?, &app.prices)
     })
     .await
 }
@@ -113,7 +127,8 @@ pub(crate) async fn list(
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct New {
-    /// The working directory; where the server was started when none is named.
+    /// The working directory; where the server was started when none is named. Another one than that or the parent's needs a
+    /// token that may approve.
     cwd: Option<String>,
     /// The title.
     title: Option<String>,
@@ -121,39 +136,80 @@ pub(crate) struct New {
     model: Option<String>,
     /// The session that starts this one.
     parent: Option<String>,
+    /// Whom it belongs to. Others than the one the token stands for can only be named by the user of the home.
+    owner: Option<String>,
+    /// Rules: `NAME=ACTION` or `NAME:PATTERN=ACTION`. They need a token that may approve.
+    permission: Vec<String>,
 }
 
 /// Makes a session.
 #[utoipa::path(post, path = "/api/v1/sessions", tag = "sessions", request_body = New,
+    params(("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
     responses((status = 201, description = "The session", body = Shape), Refusals))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     owner: Owner,
+    axum::Extension(role): axum::Extension<Role>,
+    Key(key): Key,
     Body(new): Body<New>,
 ) -> Result<Answer, ApiError> {
+    // Rules that allow something are answers given in advance.
+    if !new.permission.is_empty() && role < Role::Approve {
+        return Err(ApiError::denied("rules for a session need a token that may approve"));
+    }
+    let whose = match new.owner {
+        Some(named) if named != owner.name() => {
+            if !app.access.is_user(&owner) || role < Role::Admin {
+                let denied = ApiError::denied("a session belongs to whoever the token stands for");
+                return Err(denied.hint("leave the owner out; only the user of the home may name another one"));
+            }
+            named
+        }
+        _ => owner.name().to_owned(),
+    };
+    let wrong = |error: NoRule| ApiError::usage(error.to_string()).hint(NoRule::HINT);
+    let permission: Vec<Rule> =
+        new.permission.iter().map(|text| text.parse()).collect::<Result<_, _>>().map_err(wrong)?;
     app.work(move |app| {
         let parent = new.parent.map(|parent| app.session(&owner, &parent)).transpose()?;
         let cwd = new.cwd.unwrap_or_else(|| app.directory.clone());
         check_directory(&cwd)?;
-        let session = app.engine.create(NewSession {
+        app.check_place(role, &cwd, parent.as_ref())?;
+        let new = NewSession {
             cwd,
             title: new.title,
             model: new.model,
             parent: parent.map(|parent| parent.id().clone()),
-            owner: (owner.name() != "default").then(|| owner.name().to_owned()),
-            permission: Vec::new(),
-        })?;
+            owner: Some(whose.clone()),
+            permission,
+        };
+        let session = match key {
+            None => app.engine_for(&owner).create(new)?,
+            Some(key) => create_once(app, &keyed::session(&owner, None, &key), new, &owner, &whose)?,
+        };
         let answer = Answer::json(json!({"session": shape::brief_session(&session)}));
         Ok(answer.status(StatusCode::CREATED).at(session.log().len() as u64))
     })
     .await
 }
 
-fn check_directory(cwd: &str) -> Result<(), ApiError> {
-    if std::path::Path::new(cwd).is_absolute() && !cwd.contains('\0') {
-        return Ok(());
+/// Makes a session of this id, or finds the one that was made with the same order.
+fn create_once(app: &App, id: &SessionId, new: NewSession, asks: &Owner, owner: &str) -> Result<Session, ApiError> {
+    let title = new.title.as_deref().map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
+    let (cwd, parent) = (new.cwd.clone(), new.parent.clone());
+    match app.engine_for(asks).create_called(id, new, Map::new()) {
+        Err(EngineError::Conflict(_)) => {}
+        made => return Ok(made?),
     }
-    Err(ApiError::invalid("a working directory is an absolute path"))
+    let known = app.engine.open_id(id).map_err(|error| match error.kind() {
+        // It was deleted, and a fork of it reads what it left.
+        ErrorKind::NotFound => keyed::other(),
+        _ => error.into(),
+    })?;
+    let is_same = known.log().header().is_some_and(|header| {
+        (&header.cwd, &header.title, &header.ramus.parent) == (&cwd, &title, &parent) && known.owner() == owner
+    });
+    if is_same { Ok(known) } else { Err(keyed::other()) }
 }
 
 /// Describes a session.
@@ -166,7 +222,7 @@ pub(crate) async fn show(
 ) -> Result<Answer, ApiError> {
     app.work(move |app| {
         let session = app.session(&owner, &id)?;
-        let info = app.engine.describe(&session, &app.directory)?;
+        let info = app.describe(&session)?;
         let object = shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?);
         Ok(Answer::json(json!({"session": object})).at(session.log().len() as u64))
     })
@@ -181,7 +237,7 @@ pub(crate) struct Change {
     title: Option<String>,
     /// The model from here on, as `PROVIDER/NAME`.
     model: Option<String>,
-    /// The working directory.
+    /// The working directory. Another one than the server's needs a token that may approve.
     cwd: Option<String>,
     /// All tags.
     tags: Option<Vec<String>>,
@@ -196,13 +252,14 @@ pub(crate) struct Change {
     metadata: Option<Map<String, Value>>,
 }
 
-/// Changes what is known about a session. Each change is an entry of its own; the first that fails ends it.
+/// Changes what is known about a session. Each change is an entry of its own; none is made when one of them makes no sense.
 #[utoipa::path(patch, path = "/api/v1/sessions/{id}", tag = "sessions", request_body = Change,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
     responses((status = 200, description = "The session as it is now", body = Shape), Refusals))]
 pub(crate) async fn change(
     State(app): State<Arc<App>>,
     owner: Owner,
+    axum::Extension(role): axum::Extension<Role>,
     Named(id): Named<String>,
     expected: Expected,
     Body(change): Body<Change>,
@@ -212,6 +269,24 @@ pub(crate) async fn change(
             check_directory(cwd)?;
         }
         let mut session = app.session_at(&owner, &id, expected)?;
+        if let Some(cwd) = &change.cwd {
+            app.check_place(role, cwd, Some(&session))?;
+        }
+        let tags = change.tags.map(TagChange::Set).into_iter();
+        let more = [
+            (TagChange::Add as fn(Vec<String>) -> TagChange, change.add_tags),
+            (TagChange::Remove, change.remove_tags),
+        ];
+        let more = more.into_iter().filter(|(_, tags)| !tags.is_empty()).map(|(change, tags)| change(tags));
+        let tags: Vec<TagChange> = tags.chain(more).collect();
+        let changes = Changes {
+            title: change.title.as_deref(),
+            model: change.model.as_deref(),
+            tags: &tags,
+            metadata: change.metadata.as_ref(),
+            moves: change.cwd.is_some(),
+        };
+        changes.check(&session)?;
         let engine = &app.engine;
         let mut written = Vec::new();
         if let Some(title) = &change.title {
@@ -220,15 +295,8 @@ pub(crate) async fn change(
         if let Some(model) = &change.model {
             engine.switch_model(&mut session, model)?;
         }
-        if let Some(tags) = change.tags {
-            engine.change_tags(&mut session, &TagChange::Set(tags))?;
-        }
-        for (tags, change) in
-            [(change.add_tags, TagChange::Add as fn(Vec<String>) -> TagChange), (change.remove_tags, TagChange::Remove)]
-        {
-            if !tags.is_empty() {
-                engine.change_tags(&mut session, &change(tags))?;
-            }
+        for change in &tags {
+            engine.change_tags(&mut session, change)?;
         }
         if let Some(starred) = change.starred {
             engine.set_starred(&mut session, starred)?;
@@ -277,7 +345,11 @@ pub(crate) async fn delete(
         let children = if removal.cascade { Children::Cascade } else { Children::Orphan };
         let prompts = if removal.history { app.engine.prompts_of(&session)? } else { Vec::new() };
         app.shelf.close(session.id());
-        let deleted = app.engine.delete(&session, children, removal.dry_run)?;
+        let deleted = app.engine.delete(&session, children, removal.dry_run);
+        // Somebody may have opened it meanwhile, or one of those that went with it.
+        app.shelf.close(session.id());
+        let deleted = deleted?;
+        deleted.children.iter().for_each(|child| app.shelf.close(child));
         // Last: a session that could not be deleted keeps its prompts.
         let forgotten = app.engine.forget_prompts(&prompts, removal.dry_run)?;
         Ok(Answer::object(ramus_wire::removal::deleted(&deleted, forgotten, removal.dry_run)))

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use ramus_engine::{Include, Share as Kept, ShareOptions};
+use ramus_engine::{Include, Opened, Share as Kept, ShareOptions};
 use ramus_wire::share as shape;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
-use crate::error::ApiError;
+use crate::document::{Failure, Refusals, Shape};
+use crate::error::{ApiError, Kind};
+use crate::guard::{Peer, Site};
 use crate::input::{Asked, Body, Expected, Named};
 
 /// How long a share lasts when nobody says.
@@ -35,12 +37,14 @@ pub(crate) struct Share {
     expires_in: Option<i64>,
     /// Only say what would be shared.
     dry_run: bool,
+    /// The page too, as `page`.
+    page: bool,
 }
 
 impl Default for Share {
     fn default() -> Self {
         let include = vec![Part::Messages, Part::Diffs, Part::Tools];
-        Self { entry: None, include, expires_in: Some(DAYS * 86_400), dry_run: false }
+        Self { entry: None, include, expires_in: Some(DAYS * 86_400), dry_run: false, page: false }
     }
 }
 
@@ -68,7 +72,7 @@ pub(crate) async fn share(
     owner: Owner,
     Named(id): Named<String>,
     expected: Expected,
-    headers: HeaderMap,
+    axum::Extension(site): axum::Extension<Site>,
     Body(share): Body<Share>,
 ) -> Result<Answer, ApiError> {
     if share.expires_in.is_some_and(|seconds| !(1..=LONGEST).contains(&seconds)) {
@@ -76,8 +80,6 @@ pub(crate) async fn share(
             "a share lasts 1 to {LONGEST} seconds, or until it is taken back: null"
         )));
     }
-    // The guard has checked that it is a name of ours.
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost").to_owned();
     app.work(move |app| {
         let mut session = app.session_at(&owner, &id, expected)?;
         let has = |part| share.include.contains(&part);
@@ -92,13 +94,19 @@ pub(crate) async fn share(
         let lifetime = share.expires_in.map(|seconds| seconds.saturating_mul(1000));
         let options = ShareOptions { entry, include, lifetime };
         let preview = app.engine.preview_share(&mut session, &options, &app.workshop.redactor())?;
+        let with_page = |mut answer: Map<String, Value>| {
+            if share.page {
+                answer.insert("page".into(), preview.page().into());
+            }
+            Answer::object(answer)
+        };
         if share.dry_run {
-            return Ok(Answer::object(shape::previewed(&preview)));
+            return Ok(with_page(shape::previewed(&preview)));
         }
         let shared = app.engine.share(&mut session, &options, &preview)?;
         let position = app.finish(&mut session)?;
-        let url = format!("{}://{host}/share/{}?secret={}", app.scheme, shared.share.id, shared.secret);
-        Ok(Answer::object(shape::made(&shared, &preview, &url)).status(StatusCode::CREATED).at(position))
+        let url = format!("{}/share/{}?secret={}", site.as_str(), shared.share.id, shared.secret);
+        Ok(with_page(shape::made(&shared, &preview, &url)).status(StatusCode::CREATED).at(position))
     })
     .await
 }
@@ -171,18 +179,27 @@ pub(crate) struct Opening {
     secret: String,
 }
 
-/// Shows a share to whoever has its address. One that is over, never was, or has another secret is not there.
+/// Shows a share to whoever has its address. One that never was or has another secret is not there; one that is over is gone,
+/// for whoever could have seen it. Guessing takes time, as it does with tokens.
 #[utoipa::path(get, path = "/share/{id}", tag = "shares", security(()),
     params(("id" = String, Path, description = "The share"), Opening),
-    responses((status = 200, description = "The page", body = String, content_type = "text/html"), Refusals))]
+    responses((status = 200, description = "The page", body = String, content_type = "text/html"),
+        (status = 410, description = "The share is over", body = Failure), Refusals))]
 pub(crate) async fn page(
     State(app): State<Arc<App>>,
+    axum::Extension(peer): axum::Extension<Peer>,
     Named(id): Named<String>,
     Asked(opening): Asked<Opening>,
 ) -> Result<Response, ApiError> {
-    // More than 128 random bits are guessed by nobody, however often.
     let found = app.work(move |app| Ok(app.engine.open_share(&id, &opening.secret)?)).await?;
-    let page = found.ok_or_else(|| ApiError::not_found("there is no such share, or it is over"))?;
+    let page = match found {
+        Opened::Page(page) => page,
+        Opened::Over => return Err(ApiError::new(Kind::Gone, "the share is over")),
+        Opened::Nothing => {
+            app.guesses.failed(&peer).await?;
+            return Err(ApiError::not_found("there is no such share"));
+        }
+    };
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
         (header::CONTENT_SECURITY_POLICY, format!("{}; frame-ancestors 'none'", ramus_publish::html::policy())),

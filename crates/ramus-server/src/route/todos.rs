@@ -47,6 +47,7 @@ pub(crate) async fn list(
 /// What is changed about the list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[schema(as = TodoChange)]
 pub(crate) enum Change {
     /// Another list in its place.
     #[schema(value_type = Vec<Object>)]

@@ -61,6 +61,7 @@ pub(crate) async fn retain(
             return Err(ApiError::invalid("no rule says what may go").hint("`retention_drafts` is one of the settings"));
         }
         let retained = app.engine.retain(&rules, sweep.dry_run)?;
+        retained.sessions.iter().for_each(|going| app.shelf.close(&going.session));
         Ok(Answer::object(life::retained(&retained, sweep.dry_run)))
     })
     .await

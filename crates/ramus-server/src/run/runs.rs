@@ -4,10 +4,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ramus_agent::Input;
+use ramus_agent::{Event, Input};
 use ramus_engine::run::{Inbox, Letters, NotTaken, WhenBusy as Said, inbox};
 use ramus_model::SessionId;
 use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 
 use super::desk::Desk;
@@ -19,6 +20,10 @@ use crate::hub::{Frame, event};
 /// How many turns that ended are remembered.
 const REMEMBERED: usize = 256;
 
+/// How much of the digests of a key and of an order is in the name of a turn, in bytes.
+const KEY: usize = 16;
+const ORDER: usize = 8;
+
 /// One turn.
 pub(crate) struct Running {
     pub(crate) id: String,
@@ -26,6 +31,12 @@ pub(crate) struct Running {
     pub(crate) owner: Owner,
     pub(crate) desk: Desk,
     pub(crate) inbox: Inbox,
+    /// What it is called in the log, when it was ordered with a key: so a later server finds it.
+    pub(super) name: Option<String>,
+    /// What was said to it that the model does not have yet.
+    waiting: Mutex<Vec<String>>,
+    /// Whether another turn may run in its session.
+    is_free: watch::Sender<bool>,
     end: watch::Sender<Option<End>>,
 }
 
@@ -33,6 +44,22 @@ pub(crate) struct Running {
 pub(crate) type End = Result<Map<String, Value>, ApiError>;
 
 impl Running {
+    fn new(owner: &Owner, session: &SessionId, name: Option<String>) -> (Arc<Self>, Letters) {
+        let (inbox, letters) = inbox();
+        let run = Self {
+            id: name.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string()),
+            session: session.clone(),
+            owner: owner.clone(),
+            desk: Desk::default(),
+            inbox,
+            name,
+            waiting: Mutex::default(),
+            is_free: watch::channel(false).0,
+            end: watch::channel(None).0,
+        };
+        (Arc::new(run), letters)
+    }
+
     /// Says something to the model while the turn runs.
     pub(crate) fn say(&self, text: &str, when: WhenBusy) -> Result<(), ApiError> {
         let when = match when {
@@ -46,6 +73,22 @@ impl Running {
         })
     }
 
+    /// Takes out what was said and the model does not have yet. Whether it was is told with the queue.
+    pub(crate) fn take_out(&self, text: String) -> Result<(), ApiError> {
+        if self.is_closed() {
+            return Err(ApiError::conflict("the turn is over"));
+        }
+        self.inbox.send(Input::TakeOut(text));
+        Ok(())
+    }
+
+    /// Takes note of what the turn says about its queue.
+    pub(super) fn notice(&self, event: &Event) {
+        if let Event::QueueChanged { texts, .. } = event {
+            self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone_from(texts);
+        }
+    }
+
     pub(crate) fn cancel(&self) {
         self.inbox.send(Input::Cancel);
     }
@@ -55,7 +98,20 @@ impl Running {
     }
 
     pub(super) fn finish(&self, end: End) {
+        self.is_free.send_replace(true);
         self.end.send_replace(Some(end));
+    }
+
+    /// Waits until another turn may run in its session.
+    pub(crate) async fn freed(&self) {
+        let mut is_free = self.is_free.subscribe();
+        // The sender is ours, so it is there.
+        let _ = is_free.wait_for(|is_free| *is_free).await;
+    }
+
+    /// Says whether it hears nothing any more.
+    fn is_closed(&self) -> bool {
+        matches!(self.inbox.say("", Said::Reject), Err(NotTaken::Over(_)))
     }
 
     /// Waits for the end.
@@ -84,6 +140,8 @@ impl Running {
             None => {
                 object.insert("status".into(), "running".into());
                 object.insert("asked".into(), self.desk.asked().into());
+                let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                object.insert("waiting".into(), waiting.into());
             }
             Some(Ok(end)) => {
                 object.insert("status".into(), "ended".into());
@@ -107,9 +165,38 @@ pub(crate) struct Runs {
 #[derive(Default)]
 struct Known {
     running: HashMap<SessionId, Arc<Running>>,
+    /// Those whose session may run another one while they look for a title.
+    titling: Vec<Arc<Running>>,
     ended: VecDeque<Arc<Running>>,
     /// What requests to start a turn came to that named a key.
-    keys: VecDeque<((Owner, SessionId, String), Arc<Running>)>,
+    keys: VecDeque<(Key, Arc<Running>)>,
+}
+
+/// What makes two orders the same, and what the first of them was.
+#[derive(Clone)]
+pub(super) struct Key {
+    owner: Owner,
+    session: SessionId,
+    key: String,
+    order: [u8; 32],
+}
+
+impl Key {
+    pub(super) fn new(owner: &Owner, session: &SessionId, key: &str, order: &Order) -> Self {
+        Self { owner: owner.clone(), session: session.clone(), key: key.to_owned(), order: order.digest() }
+    }
+
+    /// How the names of turns begin that were ordered with this key, whatever was ordered.
+    pub(super) fn beginning(&self) -> String {
+        let digest =
+            Sha256::new().chain_update(self.session.as_str()).chain_update([0]).chain_update(&self.key).finalize();
+        format!("{}-", hex::encode(digest.get(..KEY).unwrap_or_default()))
+    }
+
+    /// What the turn is called that this order comes to.
+    pub(super) fn turn(&self) -> String {
+        format!("{}{}", self.beginning(), hex::encode(self.order.get(..ORDER).unwrap_or_default()))
+    }
 }
 
 /// What became of an order.
@@ -133,51 +220,87 @@ impl Runs {
         order: &Order,
         key: Option<&str>,
     ) -> Result<Taken, ApiError> {
+        let named = key.map(|key| Key::new(owner, session, key, order));
         let mut known = self.known();
-        let named = key.map(|key| (owner.clone(), session.clone(), key.to_owned()));
-        if let Some((_, run)) = known.keys.iter().find(|(key, _)| Some(key) == named.as_ref()) {
-            return Ok(Taken::Told(Arc::clone(run)));
+        if let Some(run) = named.as_ref().and_then(|named| known.find_key(named)).transpose()? {
+            return Ok(Taken::Told(run));
         }
         if let Some(running) = known.running.get(session) {
             let running = Arc::clone(running);
-            let prompt = order.prompt.as_deref();
-            let nothing =
-                || ApiError::busy("a turn is running in this session").hint("watch it, steer it, or cancel it");
-            running.say(prompt.ok_or_else(nothing)?, order.when_busy)?;
+            tell(&running, order)?;
             known.remember(named, &running);
             return Ok(Taken::Told(running));
         }
         if known.running.len() >= self.most {
             return Err(ApiError::busy("as many turns are running as may").hint("wait for one of them to end"));
         }
-        let (inbox, letters) = inbox();
-        let run = Arc::new(Running {
-            id: uuid::Uuid::now_v7().to_string(),
-            session: session.clone(),
-            owner: owner.clone(),
-            desk: Desk::default(),
-            inbox,
-            end: watch::channel(None).0,
-        });
+        let name = named.as_ref().map(Key::turn);
+        let (run, letters) = Running::new(owner, session, name);
         known.running.insert(session.clone(), Arc::clone(&run));
         known.remember(named, &run);
         Ok(Taken::Started(run, letters))
     }
 
+    /// Says whether a turn of a session runs that would be told what is ordered now.
+    pub(crate) fn is_running(&self, session: &SessionId) -> bool {
+        self.known().running.contains_key(session)
+    }
+
+    /// Remembers a turn that an earlier server ran, and how it ended.
+    pub(super) fn recall(&self, key: Key, end: End) -> Arc<Running> {
+        let (run, _) = Running::new(&key.owner, &key.session, Some(key.turn()));
+        run.finish(end);
+        let mut known = self.known();
+        // Somebody else may have asked at the same time.
+        if let Some(Ok(run)) = known.find_key(&key) {
+            return run;
+        }
+        known.end(&run);
+        known.remember(Some(key), &run);
+        run
+    }
+
+    /// Says whether an order with this key was taken.
+    pub(crate) fn is_known(&self, owner: &Owner, session: &str, key: Option<&str>) -> bool {
+        let Some(key) = key else { return false };
+        let is_it = |(known, _): &(Key, Arc<Running>)| {
+            known.key == key && known.session.as_str() == session && known.owner == *owner
+        };
+        self.known().keys.iter().any(is_it)
+    }
+
+    /// Waits for a turn of a session that is about to end and hears nothing any more.
+    pub(crate) async fn freed(&self, session: &SessionId) {
+        let ending = self.known().running.get(session).filter(|run| run.is_closed()).cloned();
+        if let Some(ending) = ending {
+            ending.freed().await;
+        }
+    }
+
+    /// Lets another turn run in the session of one that only looks for a title. Says whether it shall: another one may be
+    /// looking already.
+    pub(super) fn free(&self, run: &Arc<Running>) -> bool {
+        let mut known = self.known();
+        if known.titling.iter().any(|other| other.session == run.session) {
+            return false;
+        }
+        known.let_go(run);
+        known.titling.push(Arc::clone(run));
+        run.is_free.send_replace(true);
+        true
+    }
+
     /// Moves a turn to those that ended.
     pub(super) fn ended(&self, run: &Arc<Running>) {
         let mut known = self.known();
-        known.running.remove(&run.session);
-        known.ended.push_back(Arc::clone(run));
-        if known.ended.len() > REMEMBERED {
-            known.ended.pop_front();
-        }
+        known.let_go(run);
+        known.end(run);
     }
 
     /// Finds a turn of a session.
     pub(crate) fn find(&self, owner: &Owner, session: &str, id: &str) -> Result<Arc<Running>, ApiError> {
         let known = self.known();
-        let mut all = known.running.values().chain(&known.ended);
+        let mut all = known.running.values().chain(&known.titling).chain(&known.ended);
         let is_it = |run: &&Arc<Running>| run.id == id && run.session.as_str() == session && run.owner == *owner;
         all.find(is_it).cloned().ok_or_else(|| ApiError::not_found(format!("the session has no turn {id:?}")))
     }
@@ -185,8 +308,19 @@ impl Runs {
     /// Lists the turns of a session, those that run first.
     pub(crate) fn of_session(&self, owner: &Owner, session: &str) -> Vec<Arc<Running>> {
         let known = self.known();
-        let all = known.running.values().chain(known.ended.iter().rev());
+        let all = known.running.values().chain(&known.titling).chain(known.ended.iter().rev());
         all.filter(|run| run.session.as_str() == session && run.owner == *owner).cloned().collect()
+    }
+
+    /// Returns what the turns of an owner ask, with the session.
+    pub(crate) fn asked(&self, owner: &Owner) -> Vec<(SessionId, Value)> {
+        let running: Vec<Arc<Running>> =
+            self.known().running.values().filter(|run| run.owner == *owner).cloned().collect();
+        let asked = |run: &Arc<Running>| {
+            let session = run.session.clone();
+            run.desk.asked().into_iter().map(move |asked| (session.clone(), asked))
+        };
+        running.iter().flat_map(asked).collect()
     }
 
     /// Returns how many run.
@@ -196,7 +330,10 @@ impl Runs {
 
     /// Cancels everything and waits for it, but not for ever.
     pub(crate) async fn end_all(&self, patience: Duration) {
-        let running: Vec<Arc<Running>> = self.known().running.values().cloned().collect();
+        let running: Vec<Arc<Running>> = {
+            let known = self.known();
+            known.running.values().chain(&known.titling).cloned().collect()
+        };
         running.iter().for_each(|run| run.cancel());
         let all = futures_util::future::join_all(running.iter().map(|run| run.ended()));
         let _ = tokio::time::timeout(patience, all).await;
@@ -207,8 +344,48 @@ impl Runs {
     }
 }
 
+/// Tells a turn that runs what an order says, if that is all that it says.
+fn tell(running: &Running, order: &Order) -> Result<(), ApiError> {
+    let busy = || ApiError::busy("a turn is running in this session").hint("watch it, steer it, or cancel it");
+    let prompt = order.prompt.as_deref().ok_or_else(busy)?;
+    if order.when_busy == WhenBusy::Reject {
+        return Err(busy());
+    }
+    let beside = order.beside_words();
+    if !beside.is_empty() {
+        let message = format!("a turn is running in this session and cannot take this along: {}", beside.join(", "));
+        return Err(ApiError::busy(message).hint("wait for its end, or send the prompt alone"));
+    }
+    running.say(prompt, order.when_busy)
+}
+
 impl Known {
-    fn remember(&mut self, key: Option<(Owner, SessionId, String)>, run: &Arc<Running>) {
+    /// Finds the turn that an order with this key came to.
+    fn find_key(&self, named: &Key) -> Option<Result<Arc<Running>, ApiError>> {
+        let is_it = |(known, _): &&(Key, Arc<Running>)| {
+            known.key == named.key && known.session == named.session && known.owner == named.owner
+        };
+        let (known, run) = self.keys.iter().find(is_it)?;
+        let other = || ApiError::conflict("another order was sent with this idempotency key");
+        Some(if known.order == named.order { Ok(Arc::clone(run)) } else { Err(other()) })
+    }
+
+    /// Forgets that a turn runs. Its session may run another one already.
+    fn let_go(&mut self, run: &Arc<Running>) {
+        if self.running.get(&run.session).is_some_and(|running| Arc::ptr_eq(running, run)) {
+            self.running.remove(&run.session);
+        }
+        self.titling.retain(|known| !Arc::ptr_eq(known, run));
+    }
+
+    fn end(&mut self, run: &Arc<Running>) {
+        self.ended.push_back(Arc::clone(run));
+        if self.ended.len() > REMEMBERED {
+            self.ended.pop_front();
+        }
+    }
+
+    fn remember(&mut self, key: Option<Key>, run: &Arc<Running>) {
         let Some(key) = key else { return };
         self.keys.push_back((key, Arc::clone(run)));
         if self.keys.len() > REMEMBERED {

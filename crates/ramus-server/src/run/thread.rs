@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use ramus_agent::End as TurnEnd;
-use ramus_engine::run::{Asker, Inbox, Letters, TurnResult};
-use ramus_engine::{Picture, Session};
+use ramus_engine::run::{Asker, Inbox, Letters};
+use ramus_engine::{Attachment, Picture, Session};
 
 use super::runs::{End, Running};
-use super::{Equipped, Order, Shown};
+use super::{Attached, Equipped, Order, Shown};
 use crate::app::App;
 use crate::error::{ApiError, Kind};
 
@@ -32,27 +32,33 @@ impl App {
     }
 
     fn turn(&self, run: &Arc<Running>, mut session: Session, order: &Order, letters: Letters) -> End {
+        // Another turn may have ended since it was opened.
+        self.engine.read_on(&mut session)?;
         let asker: Option<Arc<dyn Asker>> = order.ask.unwrap_or(true).then(|| Arc::new(run.desk.clone()) as _);
         let inbox: Inbox = run.inbox.clone();
         let Equipped { engine, run: mut turn, titles, kept } =
             self.workshop.equip(&mut session, order, asker, &inbox, &self.runtime)?;
         self.rewind(&mut session, order)?;
         turn.prompt.clone_from(&order.prompt);
+        turn.name.clone_from(&run.name);
         let picture = |one: &Shown| Picture { data: one.data.clone(), kind: one.kind.clone() };
         turn.pictures = order.pictures.iter().map(picture).collect();
+        turn.attachments = order.attachments.iter().map(attachment).collect();
         self.metrics.runs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let model = turn.model.clone();
         let id = session.id().clone();
+        // What holds for requests holds for turns.
+        let engine = engine.confined();
         // Whoever watches is told through the events of the engine.
-        let result = engine.run(&mut session, turn, &self.runtime, (inbox, letters), &mut |_| {});
-        let is_finished = matches!(&result, Ok(TurnResult { end: TurnEnd::Finished(_), .. }));
-        if titles && is_finished {
-            // The turn is complete; a title that cannot be stored is no reason to say otherwise.
-            let _ = engine.make_title(&mut session, &model, &self.runtime);
-        }
-        drop(kept);
+        let result = engine.run(&mut session, turn, &self.runtime, (inbox, letters), &mut |event| run.notice(event));
         let result = result?;
         engine.end_turn(&mut session)?;
+        if titles && matches!(result.end, TurnEnd::Finished(_)) && self.runs.free(run) {
+            // The turn is complete: nobody waits for its title, and one that cannot be stored is no reason to say otherwise.
+            let _ = engine.make_title(&mut session, &model, &self.runtime);
+            engine.end_turn(&mut session)?;
+        }
+        drop(kept);
         Ok(ramus_wire::turn::end(&id, &result))
     }
 
@@ -69,6 +75,11 @@ impl App {
     }
 }
 
+/// A file that came with the order: it is nowhere on this machine.
+fn attachment(one: &Attached) -> Attachment {
+    Attachment { name: one.name.clone(), path: None, bytes: one.data.clone() }
+}
+
 /// However the thread ends, the turn is over then: another one can be started before anybody is told.
 struct Guard {
     app: Arc<App>,
@@ -80,7 +91,11 @@ impl Drop for Guard {
     fn drop(&mut self) {
         self.app.runs.ended(&self.run);
         let failed = || Err(ApiError::new(Kind::Broken, "the thread of the turn failed"));
-        self.run.finish(self.end.take().unwrap_or_else(failed));
+        let end = self.end.take().unwrap_or_else(failed);
+        if let Err(error) = &end {
+            self.app.log_error(error, "turn");
+        }
+        self.run.finish(end);
         self.app.hub.ended(&self.run);
     }
 }

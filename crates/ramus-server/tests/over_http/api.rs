@@ -120,6 +120,55 @@ fn writers_that_expect_the_same_position_do_not_both_write() {
 }
 
 #[test]
+fn what_verbs_write_is_written_only_where_it_was_expected_also_when_several_come_at_once() {
+    let world = World::start();
+    let session = world.session();
+    let at = format!("/api/v1/sessions/{session}");
+    for round in 0..10 {
+        let position = world.read(&format!("{at}/entries?limit=1"))["position"].as_u64().unwrap();
+        let tag = format!("\"{position}\"");
+        let requests: [(&str, String, Value); 4] = [
+            ("POST", format!("{at}/messages"), json!({"text": "one"})),
+            ("POST", format!("{at}/messages"), json!({"text": "two"})),
+            ("PATCH", at.clone(), json!({"title": format!("title {round}")})),
+            ("POST", format!("{at}/todos"), json!({"add": {"text": "do"}})),
+        ];
+        let outcomes: Vec<u16> = std::thread::scope(|scope| {
+            let send = |(method, target, body): (&'static str, String, Value)| {
+                let (world, tag) = (&world, &tag);
+                scope.spawn(move || {
+                    world.request(method, &target).header("if-match", tag).json(&body).send(world.address).status
+                })
+            };
+            let sent: Vec<_> = requests.into_iter().map(send).collect();
+            sent.into_iter().map(|sent| sent.join().unwrap()).collect()
+        });
+        assert_eq!(outcomes.iter().filter(|status| **status < 300).count(), 1, "{outcomes:?}");
+        assert_eq!(outcomes.iter().filter(|status| **status == 412).count(), 3, "{outcomes:?}");
+    }
+    let run =
+        world.request("POST", &format!("{at}/runs")).header("if-match", "\"1\"").json(&json!({"prompt": "hello"}));
+    assert_eq!(run.send(world.address).status, 412);
+}
+
+#[test]
+fn a_condition_that_a_route_does_not_heed_is_refused() {
+    let world = World::start();
+    let session = world.session();
+    let at = format!("/api/v1/sessions/{session}");
+    for (target, header, body) in [
+        ("/api/v1/sessions".to_owned(), "if-match", json!({})),
+        (format!("{at}/branch"), "idempotency-key", json!({"entry": null})),
+        (format!("{at}/label"), "idempotency-key", json!({"entry": "#1", "name": "one"})),
+    ] {
+        let request = world.request("POST", &target).header(header, "\"1\"").json(&body).send(world.address);
+        assert_eq!((request.status, request.kind().as_str()), (400, "usage"), "{target}");
+    }
+    assert_eq!(world.read("/api/v1/sessions?drafts=true")["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(world.request("GET", &at).header("if-match", "\"7\"").send(world.address).status, 200);
+}
+
+#[test]
 fn what_is_sent_twice_with_a_key_is_written_once_also_after_a_restart() {
     let mut world = World::start();
     let session = world.session();
@@ -185,6 +234,51 @@ fn branches_labels_forks_and_changes() {
 }
 
 #[test]
+fn a_change_of_which_a_part_makes_no_sense_changes_nothing() {
+    let world = World::start();
+    let session = world.session();
+    let at = format!("/api/v1/sessions/{session}");
+    let before = world.read(&at);
+    let many: Vec<String> = (0..101).map(|tag| format!("tag {tag}")).collect();
+    for wrong in [
+        json!({"model": "bad"}),
+        json!({"tags": [""]}),
+        json!({"tags": many}),
+        json!({"tags": many[..60], "add_tags": many[60..]}),
+        json!({"add_tags": ["a\u{7}b"]}),
+        json!({"metadata": {"": 1}}),
+        json!({"cwd": "relative"}),
+    ] {
+        let mut change = json!({"title": "changed", "starred": true});
+        change.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
+        let refused = world.request("PATCH", &at).json(&change).send(world.address);
+        assert_eq!(refused.status, 422, "{wrong}");
+        assert_eq!(world.read(&at), before, "{wrong}");
+    }
+    let untitled = world.request("PATCH", &at).json(&json!({"starred": true, "title": " "})).send(world.address);
+    assert_eq!((untitled.status, world.read(&at)), (422, before));
+}
+
+#[test]
+fn texts_that_were_cut_in_the_middle_of_a_character_are_taken() {
+    let world = World::start();
+    let session = world.session();
+    let at = format!("/api/v1/sessions/{session}");
+    let send = |method: &str, target: &str, body: &str| {
+        let mut request = world.request(method, target).header("content-type", "application/json");
+        request.body = body.as_bytes().to_vec();
+        let response = request.send(world.address);
+        assert!(response.status < 300, "{}", String::from_utf8_lossy(&response.body));
+    };
+    send("PATCH", &at, r#"{"title":"cut \ud83d"}"#);
+    send("POST", &format!("{at}/messages"), r#"{"text":"cut \ud83d, whole \ud83d\ude00"}"#);
+    send("POST", &format!("{at}/runs"), r#"{"prompt":"\ude00 cut"}"#);
+    assert_eq!(world.read(&at)["session"]["title"], "cut \u{fffd}");
+    let told = world.read(&format!("{at}/messages"));
+    assert_eq!(told["messages"][0]["text"], "cut \u{fffd}, whole \u{1f600}");
+}
+
+#[test]
 fn files_travel() {
     let world = World::start();
     let place = tempfile::tempdir().unwrap();
@@ -199,6 +293,15 @@ fn files_travel() {
     let diff = world.read(&at("/diff?from=before"));
     assert_eq!((&diff["additions"], &diff["deletions"]), (&json!(1), &json!(1)));
     assert_eq!(world.read(&at("/snapshots"))["snapshots"][0]["label"], "before");
+    let held = world.read(&at("/snapshots/before"));
+    let hash = "2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806";
+    assert_eq!(held["files"], json!([{"path": "a.txt", "sha256": hash, "mode": "100644", "size": 4}]));
+    assert_eq!((&held["snapshot"]["label"], &held["snapshot"]["files"]), (&json!("before"), &json!(1)));
+    assert_eq!(world.get(&at("/snapshots/nosuch")).status, 404);
+    let statuses = ["./a.txt", "..", "nosuch"].map(|path| world.get(&at(&format!("/diff?path={path}"))).status);
+    assert_eq!(statuses, [200, 400, 404]);
+    // Whoever asks for numbers is told the lines as well.
+    assert!(world.read(&at("/diff?stat=true"))["diffs"][0]["diff"].as_str().unwrap().ends_with("-one\n+two\n"));
     let plan = world.post(&at("/restore"), &json!({"snapshot": "before", "dry_run": true})).json();
     assert_eq!((&plan["applied"], &plan["plan"][0]["path"]), (&json!(false), &json!("a.txt")));
     let restored = world.post(&at("/restore"), &json!({"snapshot": "before", "force": true}));
@@ -236,6 +339,14 @@ fn i7_what_makes_no_sense_is_told_in_one_shape() {
     assert_eq!(post("/entries", "{\"entries\":[{\"no\":\"type\"}]}"), 422);
     assert_eq!(post("/entries", "{\"entries\":[1],\"extra\":1}"), 422);
     assert_eq!(post("/label", "{\"entry\":\"#1\"}"), 422);
+    for (name, data) in [("meta", "5"), ("meta", "{}"), ("meta", "{\"set\":[]}"), ("segment", "{}")] {
+        let entry = format!("{{\"type\":\"custom\",\"customType\":\"ramus.{name}\",\"data\":{data}}}");
+        assert_eq!(post("/entries", &format!("{{\"entries\":[{entry}]}}")), 422, "{entry}");
+    }
+    for body in ["{}", "{\"add\":5}", "{\"unknown\":[]}", "{\"add\":{\"text\":\"a\"},\"done\":[]}"] {
+        assert_eq!(post("/todos", body), 422, "{body}");
+    }
+    assert_eq!(world.read(&at("/entries"))["position"], 1);
     assert_eq!(post("/runs", "{\"when_busy\":\"later\"}"), 422);
     let deep = "[".repeat(100_000);
     assert_eq!(post("/entries", &format!("{{\"entries\":[{deep}")), 400);
@@ -287,4 +398,145 @@ fn blobs_are_handed_out_and_never_shown() {
 fn base64_of(bytes: &[u8]) -> String {
     use base64::Engine as _;
     base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+#[test]
+fn models_and_tools_are_those_of_the_workshop() {
+    let world = World::start();
+    let session = world.session();
+    let models = world.read("/api/v1/models?provider=ollama");
+    assert_eq!((&models["models"], &models["provider"]), (&json!([]), &json!("ollama")));
+    assert_eq!(models["directory"], world.home.path().to_str().unwrap());
+    assert_eq!(world.read("/api/v1/models?cwd=/srv")["directory"], "/srv");
+    assert_eq!(world.get("/api/v1/models?cwd=srv").status, 422);
+    assert_eq!(world.get("/api/v1/models?who=me").status, 400);
+    let tools = world.post(&format!("/api/v1/sessions/{session}/tools"), &json!({"agent": "plan"}));
+    assert_eq!((tools.status, &tools.json()["tools"][0]["name"]), (200, &json!("plan")));
+    assert_eq!(world.post("/api/v1/sessions/none/tools", &json!({})).status, 404);
+}
+
+#[test]
+fn differences_are_asked_for_in_several_places() {
+    let world = World::start();
+    let session = world.session();
+    let at = |query: &str| format!("/api/v1/sessions/{session}/diff?{query}");
+    for wrong in ["path=a&nothing=b", "from=a&from=b", "stat=perhaps"] {
+        assert_eq!(world.get(&at(wrong)).status, 400, "{wrong}");
+    }
+}
+
+#[test]
+fn files_come_along_with_a_turn() {
+    let world = World::start();
+    let session = world.session();
+    let at = format!("/api/v1/sessions/{session}/runs");
+    let run = |attachments: Value| world.post(&at, &json!({"prompt": "look", "attachments": attachments}));
+    assert_eq!(run(json!([{"name": "a.txt", "data": "no base64!"}])).status, 422);
+    assert_eq!(world.post(&at, &json!({"attachments": [{"name": "a.txt", "data": ""}]})).status, 400);
+    let mut request = world.request("POST", &at).header("accept", "text/event-stream");
+    request = request.json(&json!({"prompt": "look", "attachments": [{"name": "a.txt", "data": "bWlsaw=="}]}));
+    assert_eq!(request.events(world.address).last().unwrap().name, "run.ended");
+    let said = world.read(&format!("/api/v1/sessions/{session}/messages"));
+    assert!(said["messages"][0]["text"].as_str().unwrap().contains("milk"), "{said}");
+}
+
+#[test]
+fn a_list_that_is_asked_for_again_tells_what_changed_meanwhile() {
+    let world = World::start();
+    let session = world.session();
+    let list = || world.read("/api/v1/sessions?drafts=true");
+    let first = list();
+    assert_eq!(list(), first);
+    let change = world.request("PATCH", &format!("/api/v1/sessions/{session}")).json(&json!({"title": "Another"}));
+    assert_eq!(change.send(world.address).status, 200);
+    let second = list();
+    assert_eq!(second["sessions"][0]["title"], "Another");
+    assert_eq!(list(), second);
+    // What is not in the log of the session is told, too.
+    world.append(&session, &["hello"]);
+    assert_eq!(world.post(&format!("/api/v1/sessions/{session}/share"), &json!({})).status, 201);
+    assert!(list()["sessions"][0]["share"].is_object());
+}
+
+#[test]
+fn what_is_sent_again_with_its_key_is_done_once_also_after_a_restart() {
+    let mut world = World::start();
+    let send = |world: &World, target: &str, key: &str, body: &Value| {
+        let request = world.request("POST", target).header("idempotency-key", key).json(body);
+        let answer = request.send(world.address);
+        (answer.status, answer.json())
+    };
+    let new = json!({"title": "made once"});
+    let made = send(&world, "/api/v1/sessions", "k", &new);
+    let id = made.1["session"]["id"].as_str().unwrap().to_owned();
+    let said = format!("/api/v1/sessions/{id}/messages");
+    let first = send(&world, &said, "k", &json!({"text": "hello"}));
+    let fork = format!("/api/v1/sessions/{id}/fork");
+    let forked = send(&world, &fork, "k", &json!({}));
+    assert_eq!([made.0, first.0, forked.0], [201; 3]);
+    world.append(&id, &["something else"]);
+    world.restart();
+    assert_eq!(send(&world, "/api/v1/sessions", "k", &new).1["session"]["id"], id.as_str());
+    assert_eq!(send(&world, &said, "k", &json!({"text": "hello"})), first);
+    let again = send(&world, &fork, "k", &json!({}));
+    assert_eq!((again.0, &again.1["session"]["id"]), (201, &forked.1["session"]["id"]));
+    assert_eq!(again.1["session"]["forked_from"], forked.1["session"]["forked_from"]);
+    for (target, body) in [
+        ("/api/v1/sessions", json!({"title": "another"})),
+        (&said, json!({"text": "goodbye"})),
+        (&fork, json!({"title": "another"})),
+    ] {
+        let other = send(&world, target, "k", &body);
+        assert_eq!((other.0, &other.1["error"]["kind"]), (409, &json!("conflict")), "{target}");
+        assert_ne!(send(&world, target, "l", &body).1["session"]["id"], id.as_str());
+    }
+    // A key is an owner's own.
+    let theirs = world.as_bob("POST", "/api/v1/sessions").header("idempotency-key", "k").json(&new).send(world.address);
+    assert_eq!((theirs.status, theirs.json()["session"]["id"] == id.as_str()), (201, false));
+    let messages = world.read(&said);
+    let texts: Vec<&str> =
+        messages["messages"].as_array().unwrap().iter().map(|message| message["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["hello", "something else", "goodbye"]);
+}
+
+#[test]
+fn a_fork_expects_a_position_too() {
+    let world = World::start();
+    let session = world.session();
+    world.append(&session, &["one"]);
+    let fork = |at: &str| {
+        let request = world.request("POST", &format!("/api/v1/sessions/{session}/fork")).header("if-match", at);
+        request.json(&json!({})).send(world.address).status
+    };
+    assert_eq!([fork("\"1\""), fork("\"2\"")], [412, 201]);
+}
+
+#[test]
+fn a_session_is_written_as_other_agents_store_it() {
+    let world = World::start();
+    let session = world.session();
+    world.append(&session, &["a question"]);
+    let say =
+        world.post(&format!("/api/v1/sessions/{session}/messages"), &json!({"text": "an answer", "role": "assistant"}));
+    assert_eq!(say.status, 201);
+    let target = |to: &str| format!("/api/v1/sessions/{session}/export?to={to}");
+    for agent in ["claude", "codex", "gemini", "opencode", "goose", "shepherd", "okcvm", "atif", "opal"] {
+        let written = world.get(&target(agent));
+        assert_eq!(written.status, 200, "{agent}: {}", String::from_utf8_lossy(&written.body));
+        assert!(written.header("x-ramus-lossy").is_some_and(|lossy| lossy.parse::<u64>().is_ok()), "{agent}");
+        let text = String::from_utf8_lossy(&written.body).into_owned();
+        assert!(text.contains("a question") && text.contains("an answer"), "{agent}: {text}");
+    }
+    let path = world.get(&target("claude&entry=%232"));
+    assert!(!String::from_utf8_lossy(&path.body).contains("an answer"));
+    assert_eq!(world.get(&target("omp")).body, world.get(&target("pi")).body);
+    let several = world.read(&target("directory"));
+    let files = several["files"].as_array().unwrap();
+    assert!(
+        files.len() > 1 && files.iter().all(|file| file["path"].is_string() && file["text"].is_string()),
+        "{several}"
+    );
+    for wrong in ["codex&all=true", "claude&all=true&entry=%231", "claude&redact=true", "nothing"] {
+        assert_eq!(world.get(&target(wrong)).status, 400, "{wrong}");
+    }
 }

@@ -42,6 +42,7 @@ fn b11_what_was_made_is_told_with_the_address_of_its_client() {
     assert_eq!(page.body, b"<script src=a.js></script>");
     let policy = page.header("content-security-policy").unwrap();
     for part in [
+        "sandbox allow-same-origin;",
         "default-src 'none'",
         "script-src 'none'",
         "connect-src 'none'",

@@ -66,6 +66,45 @@ fn i4_a_conversation_is_kept_as_it_was_sent_and_is_a_session() {
 }
 
 #[test]
+fn i4_a_conversation_is_spelled_as_it_was_sent() {
+    let mut world = World::start();
+    let send = |world: &World, method: &str, target: &str, body: &str| {
+        let mut request = world.request(method, target).header("content-type", "application/json");
+        request.body = body.as_bytes().to_vec();
+        let response = request.send(world.address);
+        let text = String::from_utf8(response.body.clone()).unwrap();
+        assert!(matches!(response.status, 200 | 201), "{text}");
+        text
+    };
+    let kept = [
+        r#""n":12345678901234567890123"#,
+        r#""d":1.50"#,
+        r#""z":-0"#,
+        r#""e":1e400"#,
+        r#""twice":1,"twice":2"#,
+        r#""title":"cut \ud83d""#,
+        r#""messages":[{"id":"m1","role":"user","content":"\ud83d lone","n":0.10}]"#,
+        r#""workspace":{"odd":1.0,"git":{"more":2E0,"commit":"abc"}}"#,
+    ];
+    let body = format!("{{{}}}", kept.join(",\n  ").replace(",\"twice\":2", ",\n\"twice\":2"));
+    let told = |text: &str| {
+        for kept in kept {
+            assert!(text.contains(kept), "{kept} is not in {text}");
+        }
+    };
+    told(&send(&world, "PUT", "/api/conversations/c", &body));
+    told(&send(&world, "POST", "/api/conversations", &body.replacen('{', "{\"id\":\"d\",", 1)));
+    world.restart();
+    told(&send(&world, "GET", "/api/conversations/c", ""));
+    told(&send(&world, "GET", "/api/conversations", ""));
+    // What can be shown of a message is what the session shows, and it is known again.
+    assert_eq!(path(&world, "c"), ["\u{fffd} lone"]);
+    told(&send(&world, "PUT", "/api/conversations/c", &body));
+    assert_eq!((path(&world, "c").len(), count(&world, "c")), (1, 1));
+    assert_eq!(world.read("/api/v1/sessions/c/doctor")["findings"], json!([]));
+}
+
+#[test]
 fn x26_saving_again_moves_the_time_and_writes_no_message_twice() {
     let world = World::start();
     let payload = json!({"messages": talk(), "updatedAt": "2020-01-01T00:00:00Z"});
@@ -257,6 +296,15 @@ fn g13_the_state_of_the_workspace_is_filled_in_and_seen_by_the_home() {
     let workspace = json!({"paths": state["paths"], "git": {"commit": "wrong", "is_dirty": true}});
     let seen = saved(&world.put("/api/conversations/d", &json!({"messages": talk(), "workspace": workspace})));
     assert_eq!(seen["workspace"]["git"], json!({"commit": state["latest_snapshot"], "is_dirty": false}));
+    // It is looked at whenever it is told, not only when it was saved.
+    let root = std::path::PathBuf::from(state["paths"]["internal_root"].as_str().unwrap());
+    fs::write(root.join("mnt/new"), "makes it dirty").unwrap();
+    let changed = json!({"commit": state["latest_snapshot"], "is_dirty": true});
+    assert_eq!(saved(&world.get("/api/conversations/d"))["workspace"]["git"], changed);
+    let listed = world.read("/api/conversations")["conversations"].clone();
+    let listed = listed.as_array().unwrap().iter().find(|one| one["id"] == "d").unwrap();
+    assert_eq!(listed["workspace"]["git"], changed);
+    assert_eq!(saved(&world.get("/api/conversations/c"))["workspace"]["git"]["commit"], "abc1234");
 }
 
 #[test]
@@ -290,7 +338,7 @@ fn a20_deleting_takes_the_workspace_that_was_made_for_it_and_no_other() {
         assert_eq!(world.delete(&format!("/api/conversations/{gone}")).status, 404);
     }
     // The history of the session is still there, and the next chat has a place to work in again.
-    assert_eq!(world.read("/api/session/info")["history_length"], 2);
+    assert_eq!(world.read("/api/session/info")["history_length"], 3);
     world.post("/api/session/boot", &json!({}));
     assert!(root.join("mnt").is_dir());
     // Deleting the session itself takes its workspace along.
@@ -298,6 +346,38 @@ fn a20_deleting_takes_the_workspace_that_was_made_for_it_and_no_other() {
     assert_eq!(deleted(&session)["workspace"]["removed"], true);
     assert!(!root.exists());
     assert_eq!(world.read("/api/session/info")["session"], Value::Null);
+}
+
+#[test]
+fn a20_a_workspace_that_a_later_save_does_not_mention_goes_with_its_conversation() {
+    let world = World::start();
+    let chatted = world.post("/api/chat", &json!({"message": "hi"})).json();
+    let paths = chatted["workspace_state"]["paths"].clone();
+    let root = std::path::PathBuf::from(paths["internal_root"].as_str().unwrap());
+    saved(&world.put("/api/conversations/c", &json!({"messages": talk(), "workspace": {"paths": paths}})));
+    fs::write(root.join("mnt/new"), "makes it dirty").unwrap();
+    let renamed = saved(&world.put("/api/conversations/c", &json!({"title": "renamed"})));
+    assert_eq!(renamed["workspace"]["paths"]["internal_root"], json!(root));
+    assert_eq!(renamed["workspace"]["git"]["is_dirty"], true, "what the home can see is looked at again");
+    let deleted = world.delete("/api/conversations/c").json();
+    assert_eq!((&deleted["workspace"]["removed"], &deleted["workspace"]["path"]), (&json!(true), &json!(root)));
+    assert!(!root.exists());
+}
+
+#[test]
+fn g13_a_workspace_has_one_name_and_its_state_wherever_it_is_told() {
+    let world = World::start();
+    world.post("/api/chat", &json!({"message": "hi"}));
+    let state = world.read("/api/session/info")["workspace_state"].clone();
+    let listed = world.read("/api/conversations")["conversations"][0].clone();
+    assert_eq!(listed["workspace"]["paths"]["session_id"], state["paths"]["session_id"]);
+    assert_eq!(listed["workspace"]["git"], json!({"commit": state["latest_snapshot"], "is_dirty": false}));
+    // What the list says can be saved, and names the workspace then.
+    let root = std::path::PathBuf::from(state["paths"]["internal_root"].as_str().unwrap());
+    let body = json!({"messages": talk(), "workspace": listed["workspace"]});
+    saved(&world.put("/api/conversations/copy", &body));
+    assert_eq!(world.delete("/api/conversations/copy").json()["workspace"]["removed"], true);
+    assert!(!root.exists());
 }
 
 #[test]

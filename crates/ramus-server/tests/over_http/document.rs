@@ -1,5 +1,7 @@
 //! The description in the repository is the one that is served.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 use crate::world::World;
@@ -22,6 +24,9 @@ fn the_description_is_served_and_is_of_openapi_3_1() {
     assert_eq!(String::from_utf8(served.body.clone()).unwrap(), ramus_server::document());
     let document = served.json();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    for status in [401, 405, 501, 507] {
+        assert!(document["components"]["responses"][format!("Refused{status}")].is_object(), "{status}");
+    }
     let operations =
         document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
     let mut names: Vec<&str> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
@@ -29,4 +34,46 @@ fn the_description_is_served_and_is_of_openapi_3_1() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count, "two operations have one name");
+}
+
+/// The document keeps one of two types that describe themselves under one name, for both.
+#[test]
+fn no_two_types_describe_themselves_under_one_name() {
+    let mut names = BTreeSet::new();
+    for text in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+        let mut lines = text.lines();
+        while let Some(derive) = lines.next() {
+            if !derive.starts_with("#[derive(") || !derive.contains("ToSchema") {
+                continue;
+            }
+            let mut called = None;
+            for line in lines.by_ref() {
+                let other = line.strip_prefix("#[schema(as = ").and_then(|rest| rest.strip_suffix(")]"));
+                called = called.or(other.map(str::to_owned));
+                if let Some((_, declared)) = line.split_once("struct ").or_else(|| line.split_once("enum ")) {
+                    let own = declared.chars().take_while(|letter| letter.is_alphanumeric()).collect();
+                    let name = called.unwrap_or(own);
+                    assert!(
+                        names.insert(name.clone()),
+                        "two types are called {name}: give one of them #[schema(as = …)]"
+                    );
+                    break;
+                }
+            }
+        }
+    }
+    assert!(names.len() > 20, "{names:?}");
+}
+
+fn sources(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(fs::read_to_string(&path).unwrap());
+        }
+    }
+    found
 }

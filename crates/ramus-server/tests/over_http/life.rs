@@ -134,8 +134,12 @@ fn i11_a_share_is_served_to_whoever_has_its_address_until_it_is_taken_back() {
     assert!(!world.read("/api/v1/shares").to_string().contains(secret));
     assert_eq!(world.read(&format!("/api/v1/sessions/{session}"))["session"]["share"]["id"], made["share"]["id"]);
     let ended = world.request("DELETE", &of(&session, "share")).send(world.address);
-    assert_eq!(done(&ended)["unshared"].as_array().unwrap().len(), 1);
-    assert_eq!(open(target).status, 404);
+    let unshared = done(&ended)["unshared"].as_array().unwrap().clone();
+    assert!(unshared.len() == 1 && unshared[0]["revoked"].is_string(), "{unshared:?}");
+    // It is gone for whoever had its address, and nothing for everybody else.
+    let gone = open(target);
+    assert_eq!((gone.status, gone.kind().as_str()), (410, "not-found"));
+    assert_eq!(open(&format!("{path}?secret={}", &secret[1..])).status, 404);
     assert!(world.post(&of(&session, "share"), &json!({"expires_in": 0})).status == 422);
 }
 
@@ -202,6 +206,27 @@ fn a25_the_files_of_snapshots_come_along_when_they_are_asked_for() {
     std::fs::remove_file(&file).unwrap();
     done(&other.post(&of(&session, "restore"), &json!({"snapshot": taken["snapshot"]["commit"]})));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+}
+
+#[test]
+fn whoever_says_the_name_of_a_snapshot_gets_no_files_for_it() {
+    let world = World::start();
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("a.txt"), "private").unwrap();
+    let made = world.post("/api/v1/sessions", &json!({"cwd": place.path()}));
+    let session = done(&made)["session"]["id"].as_str().unwrap().to_owned();
+    let taken = done(&world.post(&of(&session, "snapshots"), &json!({})));
+    let commit = taken["snapshot"]["commit"].as_str().unwrap();
+    let theirs = world.as_bob("POST", "/api/v1/sessions").json(&json!({})).send(world.address);
+    let theirs = done(&theirs)["session"]["id"].as_str().unwrap().to_owned();
+    let said = json!({"text": format!("what was in {commit}?")});
+    assert_eq!(world.as_bob("POST", &of(&theirs, "messages")).json(&said).send(world.address).status, 201);
+    let export = |query: &str| {
+        let response = world.as_bob("GET", &of(&theirs, &format!("export{query}"))).send(world.address);
+        assert_eq!(response.status, 200);
+        response.body.len()
+    };
+    assert_eq!(export("?with_snapshots=true"), export(""));
 }
 
 #[test]

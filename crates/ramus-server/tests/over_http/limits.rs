@@ -1,7 +1,7 @@
 //! Nobody can make the server work, wait or hold more than it should.
 
 use std::io::{Read as _, Write as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ramus_server::Limits;
 use serde_json::json;
@@ -60,6 +60,61 @@ fn a_connection_that_must_wait_is_answered_when_another_ends() {
     let waiting = std::thread::spawn(move || Request::new("GET", "/health").send(address).status);
     drop(held);
     assert_eq!(waiting.join().unwrap(), 200);
+}
+
+#[test]
+fn one_address_does_not_have_every_connection() {
+    let world = World::with(crate::world::TWO_WORDS, Limits { peer: 2, ..Limits::default() });
+    // A connection that was answered, and stays.
+    let hold = || {
+        let mut stream = connect(world.address);
+        let head = format!("GET /health HTTP/1.1\r\nhost: {}\r\n\r\n", world.address);
+        let mut status = [0; 12];
+        stream.write_all(head.as_bytes()).and_then(|()| stream.read_exact(&mut status)).ok()?;
+        (&status == b"HTTP/1.1 200").then_some(stream)
+    };
+    let held = [until(hold), until(hold)];
+    assert!(hold().is_none());
+    let other = std::net::Ipv4Addr::new(127, 0, 0, 5);
+    assert_eq!(crate::http::send_from(&Request::new("GET", "/health"), world.address, other).status, 200);
+    drop(held);
+    until(hold);
+}
+
+/// Tries until something comes of it: that a connection has ended is noticed a moment later.
+fn until<T>(attempt: impl Fn() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        match attempt() {
+            Some(came) => return came,
+            None => assert!(began.elapsed() < PATIENCE),
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn who_has_shown_no_token_is_not_listened_to_for_long() {
+    let world = World::start();
+    let long = json!({"token": "x".repeat(5000)});
+    let refused = Request::new("POST", "/login").json(&long).send(world.address);
+    assert_eq!((refused.status, refused.kind().as_str()), (413, "invalid"));
+    // So many guesses at once that they are answered much later.
+    let guess = Request::new("POST", "/login").json(&json!({"token": "wrong-wrong-wrong-wrong"}));
+    let guesses: Vec<_> = (0..100)
+        .map(|_| {
+            let mut stream = connect(world.address);
+            stream.write_all(&guess.bytes(world.address)).unwrap();
+            stream
+        })
+        .collect();
+    // Then guesses are refused, and who knows the token comes in all the same.
+    until(|| (guess.send(world.address).status == 429).then_some(()));
+    let unknown = Request::new("GET", "/api/v1/sessions").header("authorization", "Bearer wrong-wrong-wrong-wrong");
+    assert!([401, 429].contains(&unknown.send(world.address).status));
+    assert_eq!(world.get("/api/v1/sessions").status, 200);
+    assert_eq!(Request::new("POST", "/login").json(&json!({"token": world.token})).send(world.address).status, 204);
+    drop(guesses);
 }
 
 #[test]
@@ -165,6 +220,48 @@ fn k2_a_reader_that_never_reads_is_cut_and_nothing_is_kept_for_it() {
 }
 
 #[test]
+fn exports_that_nobody_takes_keep_nobody_from_working() {
+    let limits = Limits { work: 2, exports: 1, ..Limits::default() };
+    let world = World::with(crate::world::TWO_WORDS, limits);
+    let session = world.session();
+    let text = "x".repeat(450_000);
+    world.append(&session, &[text.as_str(); 40]);
+    for to in ["json", "html"] {
+        let target = format!("/api/v1/sessions/{session}/export?to={to}");
+        let mut stalled: Vec<_> = (0..4).map(|_| ask_narrowly(&world, &target)).collect();
+        // The first one has begun, so it waits for whoever takes it.
+        let mut some = [0; 64];
+        assert!(stalled[0].read(&mut some).unwrap() > 0);
+        stay_silent(Duration::from_millis(300));
+        for _ in 0..8 {
+            let started = std::time::Instant::now();
+            assert_eq!(world.get(&format!("/api/v1/sessions/{session}/entries?limit=1")).status, 200);
+            assert!(started.elapsed() < Duration::from_secs(20), "{to}");
+        }
+    }
+}
+
+#[test]
+fn an_export_that_is_taken_too_slowly_breaks_off_and_makes_room() {
+    let limits = Limits { exports: 1, pace: u64::MAX, request: Duration::from_secs(3), ..Limits::default() };
+    let world = World::with(crate::world::TWO_WORDS, limits);
+    let session = world.session();
+    let text = "x".repeat(450_000);
+    world.append(&session, &[text.as_str(); 40]);
+    let target = format!("/api/v1/sessions/{session}/export?to=json");
+    let mut stalled = ask_narrowly(&world, &target);
+    stay_silent(2 * limits.request);
+    // Another one is made meanwhile, though there is room for one only.
+    let other = world.get(&target);
+    assert!(other.status == 200 && other.body.len() > 40 * text.len());
+    let (mut got, mut buffer) = (0, vec![0; 1 << 16]);
+    while let Ok(read @ 1..) = stalled.read(&mut buffer) {
+        got += read;
+    }
+    assert!(got < 40 * text.len(), "{got}");
+}
+
+#[test]
 fn k6_a_stream_with_nothing_to_say_shows_that_it_is_there() {
     let limits = Limits { heartbeat: Duration::from_millis(50), ..Limits::default() };
     let world = World::with(crate::world::TWO_WORDS, limits);
@@ -176,4 +273,14 @@ fn k6_a_stream_with_nothing_to_say_shows_that_it_is_there() {
     let metrics = world.get("/metrics");
     let text = String::from_utf8(metrics.body).unwrap();
     assert!(text.contains("ramus_http_answers_total{class=\"2xx\"}"), "{text}");
+    let before = counted(&world, "ramus_entries_appended_total");
+    world.post(&format!("/api/v1/sessions/{session}/messages"), &serde_json::json!({"text": "hello"}));
+    assert_eq!(counted(&world, "ramus_entries_appended_total"), before + 1);
+}
+
+/// What the server counted.
+fn counted(world: &World, name: &str) -> u64 {
+    let text = String::from_utf8(world.get("/metrics").body).unwrap();
+    let found = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    found.unwrap_or_else(|| panic!("{name}: {text}"))
 }

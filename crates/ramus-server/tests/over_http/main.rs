@@ -4,7 +4,9 @@
 mod api;
 mod assets;
 mod audit;
+mod batches;
 mod conversations;
+mod cookies;
 mod crowd;
 mod document;
 mod events;
@@ -17,6 +19,7 @@ mod owners;
 mod place;
 mod roles;
 mod runs;
+mod uploads;
 mod view;
 mod workbench;
 mod world;

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ramus_server::Limits;
 use serde_json::{Value, json};
 
-use crate::http::Response;
+use crate::http::{Response, raw};
 use crate::world::World;
 
 const INFO: &str = "/api/session/info";
@@ -55,6 +56,14 @@ fn a12_a_session_is_seeded_once_and_reading_seeds_nothing() {
         assert!(directory.join(name).is_dir(), "{name}");
     }
     assert_eq!(labels(&first["workspace_state"]), ["Initial workspace state"]);
+    // The word of welcome is the first thing that was said, and is found by its number.
+    let told = world.read("/api/session/history");
+    assert_eq!((&told["history_length"], told["history"].as_array().unwrap().len()), (&json!(1), 1));
+    let welcome = &told["history"][0];
+    assert_eq!((&welcome["role"], &welcome["content"]), (&json!("assistant"), &first["reply"]));
+    assert_eq!(welcome["id"], format!("{}-0000", text(&first, "/vm/history_namespace")));
+    let found = world.read(&format!("/api/session/history/{}", text(welcome, "/id")));
+    assert_eq!((&found["entry"], &found["content"]), (&welcome["entry"], &first["reply"]));
     fs::write(directory.join("mnt/mine"), "kept").unwrap();
     let again = boot(&world);
     assert_eq!((&again["vm"]["session"], &again["reply"]), (&first["vm"]["session"], &first["reply"]));
@@ -83,7 +92,8 @@ fn i4_a_chat_is_answered_with_history_and_snapshot() {
     let latest = text(&answer, "/workspace_state/latest_snapshot");
     assert_eq!((latest.len(), latest), (40, text(&answer, "/workspace_state/snapshots/0/id")));
     assert_eq!(answer["meta"]["tokensOut"].as_str().map(|text| text.ends_with(" tokens")), Some(true));
-    let history = answer["vm_history"].as_array().unwrap();
+    let [welcome, history @ ..] = answer["vm_history"].as_array().unwrap().as_slice() else { panic!("{answer}") };
+    assert_eq!((&welcome["type"], &history[0]["parent"]), (&json!("root"), &welcome["id"]));
     let said: Vec<(&str, &str)> =
         history.iter().map(|node| (node["role"].as_str().unwrap(), node["content"].as_str().unwrap())).collect();
     assert_eq!(said, [("user", "hello there\nand more"), ("assistant", "two words")]);
@@ -110,8 +120,11 @@ fn c9_another_answer_leaves_the_first_as_a_branch() {
     let world = World::start();
     chat(&world, "first");
     let again = done(&world.post("/api/chat", &json!({"message": "better", "replace_last": true})));
-    let history = again["vm_history"].as_array().unwrap();
+    let history = &again["vm_history"].as_array().unwrap()[1..];
     assert_eq!((history.len(), &history[0]["content"]), (2, &json!("better")));
+    // What was left out is not counted.
+    assert_eq!(world.read(INFO)["history_length"], 3);
+    assert_eq!(world.read("/api/session/history")["history_length"], 3);
     // Numbers are not used again.
     let namespace = text(&world.read(INFO), "/history_namespace").to_owned();
     assert_eq!(history[0]["id"], format!("{namespace}-0003"));
@@ -147,6 +160,33 @@ fn e3_a_chat_is_streamed_when_both_sides_want_it() {
 }
 
 #[test]
+fn slides_that_were_not_allowed_are_none() {
+    const SLIDES: &str = "answers = [\n\
+        { steps = [{ call = { id = \"c1\", name = \"slides\", arguments = { title = \"One\", slides = [{ title = \"first\" }] } } }] },\n\
+        { steps = [{ text = \"done\" }] },\n]";
+    let world = World::with(SLIDES, Limits::default());
+    let denied = chat(&world, "make slides");
+    assert_eq!((&denied["tool_calls"][0]["success"], &denied["ppt_slides"]), (&json!(false), &json!([])));
+    world.allow_everything();
+    let made = chat(&world, "make them now");
+    assert_eq!(made["tool_calls"][0]["success"], true, "{made:#}");
+    assert_eq!(made["ppt_slides"][0]["title"], "first");
+}
+
+#[test]
+fn i4_a_chat_is_answered_however_long_the_turn_takes() {
+    let script = "answers = [{ steps = [{ delay_ms = 4000 }, { text = \"at last\" }] }]";
+    let world = World::with(script, Limits { request: Duration::from_secs(3), ..Limits::default() });
+    assert_eq!(chat(&world, "take your time")["reply"], "at last");
+    // What does not come in is not waited for that long.
+    let head = format!(
+        "POST /api/chat HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{{",
+        world.address, world.token
+    );
+    assert_eq!(raw(world.address, head.as_bytes()).unwrap().status, 503);
+}
+
+#[test]
 fn i7_a_chat_that_cannot_be_had_says_why() {
     let world = World::start();
     let blank = world.post("/api/chat", &json!({"message": " \n"}));
@@ -154,6 +194,10 @@ fn i7_a_chat_that_cannot_be_had_says_why() {
     assert_eq!(world.post("/api/chat", &json!({})).status, 422);
     let unequipped = world.post("/api/chat", &json!({"message": "hello", "model": "none/none"}));
     assert_eq!((unequipped.status, unequipped.kind().as_str()), (400, "usage"));
+    let streamed = world.request("POST", "/api/chat").header("accept", "text/event-stream");
+    let body = json!({"message": "hello", "model": "none/none", "stream": true, "replace_last": true});
+    let streamed = streamed.json(&body).send(world.address);
+    assert_eq!((streamed.status, streamed.kind().as_str()), (400, "usage"));
     let long = "x".repeat(129);
     for wrong in ["%00", "a%0Ab", long.as_str()] {
         assert_eq!(world.get(&format!("{INFO}?client_id={wrong}")).status, 400, "{wrong}");
@@ -181,7 +225,7 @@ fn g8_files_go_back_and_the_conversation_stays() {
     let state = world.read(SNAPSHOTS);
     assert_eq!(labels(&state), ["Workspace snapshot", "two words", "After: first", "Initial workspace state"]);
     assert_eq!((&state["latest_snapshot"], &state["git"]["is_dirty"]), (&json!(id), &json!(false)));
-    assert_eq!(world.read(INFO)["history_length"], 2);
+    assert_eq!(world.read(INFO)["history_length"], 3);
     done(&world.post(RESTORE, &json!({"snapshot_id": &newer[..12]})));
     assert_eq!(fs::read_to_string(directory.join("mnt/b")).unwrap(), "also new");
     let listed = world.read(&format!("{SNAPSHOTS}?limit=1"));
@@ -236,7 +280,7 @@ fn a21_starting_over_takes_history_and_workspace_and_numbers_anew() {
     let nothing = done(&world.delete("/api/session/history"));
     assert_eq!((&nothing["history_cleared"], &nothing["cleared_messages"]), (&json!(true), &json!(0)));
     let answer = chat(&world, "a secret word");
-    let (old, directory) = (text(&answer, "/vm_history/0/id").to_owned(), root(&world));
+    let (old, directory) = (text(&answer, "/vm_history/1/id").to_owned(), root(&world));
     fs::write(directory.join("mnt/a"), "gone soon").unwrap();
     let reset = done(&world.delete("/api/session/history"));
     assert_eq!((&reset["history_cleared"], &reset["cleared_messages"]), (&json!(true), &json!(2)));
@@ -247,7 +291,7 @@ fn a21_starting_over_takes_history_and_workspace_and_numbers_anew() {
     assert_eq!(world.get(&format!("/api/session/history/{old}")).status, 404);
     assert_eq!(world.read(INFO)["history_length"], 0);
     let after = chat(&world, "anew");
-    let new = text(&after, "/vm_history/0/id");
+    let new = text(&after, "/vm_history/1/id");
     assert!(new != old && new.ends_with("-0001"), "{old} {new}");
     assert!(root(&world).join("mnt").is_dir() && !directory.join("mnt/a").exists());
     assert_eq!(world.get(&format!("/api/session/history/{old}")).status, 404);
@@ -268,7 +312,7 @@ fn a21_nothing_is_erased_while_a_turn_runs() {
     ] {
         assert_eq!((busy.status, busy.kind().as_str()), (409, "busy"));
     }
-    assert_eq!(world.read(INFO)["history"][0]["content"], "go");
+    assert_eq!(world.read(INFO)["history"][1]["content"], "go");
 }
 
 #[test]
@@ -278,11 +322,11 @@ fn i8_clients_do_not_see_each_other() {
         |client: &str, target: &str| world.request("GET", target).header("x-okc-client-id", client).send(world.address);
     let ours =
         done(&world.request("POST", "/api/chat?client_id=ada").json(&json!({"message": "hi"})).send(world.address));
-    let (node, snapshot) = (text(&ours, "/vm_history/0/id"), text(&ours, "/workspace_state/latest_snapshot"));
+    let (node, snapshot) = (text(&ours, "/vm_history/1/id"), text(&ours, "/workspace_state/latest_snapshot"));
     assert_eq!(asked("ada", &format!("/api/session/history/{node}")).status, 200);
     // The header, the cookie and the query all say who asks; another token is another owner.
     let cookie = world.request("GET", INFO).header("cookie", "x=1; okc_client_id=ada").send(world.address).json();
-    assert_eq!((&cookie["client_id"], &cookie["history_length"]), (&json!("ada"), &json!(2)));
+    assert_eq!((&cookie["client_id"], &cookie["history_length"]), (&json!("ada"), &json!(3)));
     for other in ["", "eve", "default", "ADA"] {
         assert_eq!(asked(other, &format!("/api/session/history/{node}")).status, 404, "{other}");
         assert_eq!(asked(other, INFO).json()["history_length"], 0, "{other}");
@@ -294,9 +338,9 @@ fn i8_clients_do_not_see_each_other() {
     assert_eq!(theirs.status, 404);
     let bob = world.as_bob("POST", "/api/session/boot?client_id=ada").json(&json!({})).send(world.address).json();
     assert_ne!(bob["vm"]["session"], ours["run"]);
-    assert_eq!(bob["vm"]["history_length"], 0);
+    assert_eq!(bob["vm"]["history_length"], 1);
     assert_ne!(bob["workspace_state"]["paths"]["internal_root"], ours["workspace_state"]["paths"]["internal_root"]);
-    assert_eq!(asked("ada", INFO).json()["history_length"], 2);
+    assert_eq!(asked("ada", INFO).json()["history_length"], 3);
 }
 
 #[test]

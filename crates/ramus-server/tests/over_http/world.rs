@@ -6,21 +6,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ramus_catalogue::History;
-use ramus_engine::run::{Asker, Inbox, Run};
+use ramus_engine::run::{Asker, Delegate, Inbox, Run, Task};
 use ramus_engine::settings::Settings;
 use ramus_engine::{Engine, Retention, Session};
 use ramus_model::permission::{Action, Layer, Permissions, Rule};
+use ramus_model::request::ToolDefinition;
 use ramus_model::usage::{ModelName, Prices};
-use ramus_provider::{Resolved, Scripted};
+use ramus_provider::{Deltas, Provider, Resolved, Scripted};
 use ramus_redact::Redactor;
 use ramus_server::{
-    Access, Address, ApiError, Config, Equipped, Home, Limits, Line, Log, Order, Role, Server, Stop, Token, Workshop,
+    Access, Address, ApiError, Config, Equipped, Home, Limits, Line, Log, ModelQuery, Order, Role, Server, Stop, Token,
+    Workshop,
 };
 use ramus_store::{JsonlStore, Layout};
 use ramus_tools::tool::artifact::Gallery;
 use ramus_tools::tool::deploy::Deploying;
 use ramus_tools::tool::slides::Presenting;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
 
@@ -37,6 +39,10 @@ pub(crate) struct World {
     pub(crate) viewer: String,
     /// May have turns run there.
     pub(crate) prompter: String,
+    /// Could do everything there once.
+    pub(crate) expired: String,
+    /// Who may come in.
+    pub(crate) access: Option<Access>,
     pub(crate) address: SocketAddr,
     pub(crate) lines: Arc<Mutex<Vec<String>>>,
     stop: Stop,
@@ -44,6 +50,8 @@ pub(crate) struct World {
     task: Option<tokio::task::JoinHandle<()>>,
     script: String,
     limits: Limits,
+    /// Names that it answers under too.
+    hosts: Vec<String>,
     /// Whether turns may do everything.
     allows: Arc<AtomicBool>,
 }
@@ -55,19 +63,46 @@ struct Bench {
     allows: Arc<AtomicBool>,
 }
 
+/// Follows a script, and never comes up with a title.
+#[derive(Debug)]
+struct Pondering(Scripted);
+
+impl Provider for Pondering {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn api(&self) -> &'static str {
+        self.0.api()
+    }
+
+    fn stream(&self, request: ramus_model::request::Request) -> Deltas {
+        self.0.stream(request)
+    }
+
+    fn title(&self, _: ramus_model::request::Request) -> Option<Deltas> {
+        Some(Box::pin(futures_util::stream::pending()))
+    }
+}
+
+/// The agent whose sessions wait for their titles.
+pub(crate) const PONDERING: &str = "pondering";
+
 impl Workshop for Bench {
     fn equip(
         &self,
         session: &mut Session,
         order: &Order,
         asker: Option<Arc<dyn Asker>>,
-        _: &Inbox,
+        inbox: &Inbox,
         _: &Handle,
     ) -> Result<Equipped, ApiError> {
         let script = Scripted::new(&self.script, "a test").map_err(|error| ApiError::usage(error.to_string()))?;
         let model = ModelName { provider: "scripted".into(), model: "script".into() };
-        let mut run = Run::new(Resolved { provider: Arc::new(script), model });
-        if order.model.as_deref() == Some("none/none") {
+        let titles = order.agent.as_deref() == Some(PONDERING);
+        let provider: Arc<dyn Provider> = if titles { Arc::new(Pondering(script)) } else { Arc::new(script) };
+        let mut run = Run::new(Resolved { provider, model });
+        if matches!(order.model.as_deref(), Some("none/none" | "none/late")) {
             return Err(ApiError::usage("no model is chosen"));
         }
         run.permissions = Permissions::default();
@@ -87,7 +122,22 @@ impl Workshop for Bench {
         if let Some(asker) = asker {
             run.asker = asker;
         }
-        Ok(Equipped { engine: self.engine.clone(), run, titles: false, kept: Box::new(()) })
+        if order.agent.as_deref() == Some(LEADING) {
+            let delegate = Delegate { name: "helper".into(), ..Delegate::default() };
+            run.tools.push(Arc::new(Task::new(&self.engine, session, &run, inbox, vec![delegate])));
+        }
+        Ok(Equipped { engine: self.engine.clone(), run, titles, kept: Box::new(()) })
+    }
+
+    fn check(&self, _: &Session, order: &Order) -> Result<(), ApiError> {
+        match order.model.as_deref() {
+            Some("none/none") => Err(ApiError::usage("no model is chosen")),
+            _ => Ok(()),
+        }
+    }
+
+    fn counting(&self, _: &Session) -> Result<Engine, ApiError> {
+        Ok(self.engine.clone())
     }
 
     fn redactor(&self) -> Redactor {
@@ -102,10 +152,23 @@ impl Workshop for Bench {
         Ok(Vec::new())
     }
 
+    fn tools(&self, session: &Session, order: &Order, _: &Handle) -> Result<Vec<ToolDefinition>, ApiError> {
+        let name = order.agent.clone().unwrap_or_else(|| "nobody".into());
+        Ok(vec![ToolDefinition { name, description: session.cwd().into(), parameters: json!({}) }])
+    }
+
+    fn models(&self, query: &ModelQuery, directory: &str) -> Result<Map<String, Value>, ApiError> {
+        let told = json!({"models": [], "as_of": "2026-01-01", "provider": query.provider, "directory": directory});
+        Ok(ramus_wire::members(told))
+    }
+
     fn settings(&self, _: &str) -> Result<Settings, ApiError> {
         Ok(Settings::defaults()?)
     }
 }
+
+/// The agent who can give work to another, called `helper`.
+pub(crate) const LEADING: &str = "leading";
 
 /// How many lines of the log are kept: in long runs nobody reads them.
 const MOST_LINES: usize = 10_000;
@@ -129,7 +192,17 @@ impl World {
         Self::with(TWO_WORDS, Limits::default())
     }
 
+    /// Starts a server that answers under these names too.
+    pub(crate) fn under(hosts: &[&str]) -> Self {
+        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        Self::made(TWO_WORDS, Limits::default(), hosts)
+    }
+
     pub(crate) fn with(script: &str, limits: Limits) -> Self {
+        Self::made(script, limits, Vec::new())
+    }
+
+    fn made(script: &str, limits: Limits, hosts: Vec<String>) -> Self {
         let home = tempfile::tempdir().unwrap();
         let (token, other) = (Token::random().reveal().to_owned(), Token::random().reveal().to_owned());
         let lines = Arc::default();
@@ -140,6 +213,8 @@ impl World {
             other,
             viewer: Token::random().reveal().to_owned(),
             prompter: Token::random().reveal().to_owned(),
+            expired: Token::random().reveal().to_owned(),
+            access: None,
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
             lines,
             stop: Stop::default(),
@@ -147,6 +222,7 @@ impl World {
             task: None,
             script: script.into(),
             limits,
+            hosts,
             allows: Arc::default(),
         };
         world.serve();
@@ -157,16 +233,21 @@ impl World {
         let engine = engine(self.home.path());
         let (ours, theirs) = (Token::new(&*self.token).unwrap(), Token::new(&*self.other).unwrap());
         let (viewer, prompter) = (Token::new(&*self.viewer).unwrap(), Token::new(&*self.prompter).unwrap());
+        let expired = Token::new(&*self.expired).unwrap();
+        let access = Access::new("default", &ours)
+            .with("bob", &theirs, Role::Admin)
+            .with("default", &viewer, Role::View)
+            .with("default", &prompter, Role::Prompt)
+            .with("default", &expired, Role::Admin)
+            .until(1);
+        self.access = Some(access.clone());
         let lines = Arc::clone(&self.lines);
         let home = Home {
             engine: engine.clone(),
             durability: ramus_engine::Durability::Full,
             prices: Prices::default(),
             directory: self.home.path().display().to_string(),
-            access: Access::new("default", &ours)
-                .with("bob", &theirs, Role::Admin)
-                .with("default", &viewer, Role::View)
-                .with("default", &prompter, Role::Prompt),
+            access,
             workshop: Arc::new(Bench { engine, script: self.script.clone(), allows: Arc::clone(&self.allows) }),
             log: Log::new(move |line: &Line| {
                 let mut lines = lines.lock().unwrap();
@@ -177,6 +258,7 @@ impl World {
         };
         let config = Config {
             limits: self.limits,
+            hosts: self.hosts.clone(),
             log_requests: true,
             workspaces: Some(self.workspaces.path().to_owned()),
             ..Config::default()
@@ -238,6 +320,11 @@ impl World {
 
     pub(crate) fn as_bob(&self, method: &str, target: &str) -> Request {
         Request::new(method, target).header("authorization", &format!("Bearer {}", self.other))
+    }
+
+    /// Asks as somebody who may have turns run and no more.
+    pub(crate) fn as_prompter(&self, method: &str, target: &str) -> Request {
+        Request::new(method, target).header("authorization", &format!("Bearer {}", self.prompter))
     }
 
     pub(crate) fn get(&self, target: &str) -> Response {

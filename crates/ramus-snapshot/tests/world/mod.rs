@@ -3,7 +3,7 @@
 
 pub(crate) mod edit;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ pub(crate) struct Seen {
     pub(crate) covered: BTreeMap<PathBuf, String>,
     /// What they do not, to the inode and the time of its last change.
     pub(crate) foreign: BTreeMap<PathBuf, String>,
+    /// Directories, git's own left out.
+    pub(crate) directories: BTreeSet<PathBuf>,
     /// What a restore should not have left behind.
     pub(crate) left_behind: Vec<PathBuf>,
 }
@@ -96,7 +98,8 @@ impl World {
 
 /// Looks at everything beneath a directory.
 pub(crate) fn see(root: &Path) -> Seen {
-    let mut seen = Seen { covered: BTreeMap::new(), foreign: BTreeMap::new(), left_behind: Vec::new() };
+    let (covered, foreign) = (BTreeMap::new(), BTreeMap::new());
+    let mut seen = Seen { covered, foreign, directories: BTreeSet::new(), left_behind: Vec::new() };
     let mut open = vec![root.to_owned()];
     while let Some(directory) = open.pop() {
         for entry in fs::read_dir(&directory).unwrap() {
@@ -108,6 +111,7 @@ pub(crate) fn see(root: &Path) -> Seen {
                 seen.left_behind.push(name);
             } else if metadata.is_dir() {
                 open.push(path);
+                seen.directories.extend((!of_git).then_some(name));
             } else if of_git || !metadata.is_file() && !metadata.is_symlink() || metadata.len() > CAP {
                 let look = (metadata.ino(), metadata.mode(), metadata.mtime_nsec(), metadata.ctime_nsec());
                 seen.foreign.insert(name, format!("{look:?}"));

@@ -44,8 +44,8 @@ impl JsonlStore {
         let mut vigil = self.vigil.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(mut watched) = vigil.watched.take().filter(|watched| watched.since.elapsed() < TRUST)
             && let Some(changes) = watched.watch.changes()
+            && self.follow(&mut watched, changes)?
         {
-            self.follow(&mut watched, changes)?;
             let stamps = Arc::clone(&watched.stamps);
             vigil.watched = Some(watched);
             return Ok(stamps);
@@ -66,8 +66,25 @@ impl JsonlStore {
         Some((watch, there))
     }
 
-    /// Looks at what changed.
-    fn follow(&self, watched: &mut Watched, mut changes: Vec<(usize, OsString)>) -> Result<(), StoreError> {
+    /// Looks at what changed. Says whether nothing was lost track of.
+    fn follow(&self, watched: &mut Watched, changes: Vec<(usize, OsString)>) -> Result<bool, StoreError> {
+        let mut changes = Some(changes);
+        while let Some(changed) = changes {
+            if !self.look_at_changed(watched, changed)? {
+                return Ok(true);
+            }
+            // One that is gone may have been moved while this looked: then its new name is told by now.
+            changes = watched.watch.changes();
+            if changes.as_ref().is_some_and(Vec::is_empty) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Says whether a log is gone.
+    fn look_at_changed(&self, watched: &mut Watched, mut changes: Vec<(usize, OsString)>) -> Result<bool, StoreError> {
+        let mut is_gone = false;
         changes.append(&mut watched.fresh);
         changes.retain(|(_, name)| is_log(name));
         changes.sort_unstable();
@@ -79,9 +96,10 @@ impl JsonlStore {
                 watched.fresh.push((number, name.clone()));
             }
             let name = lair.name_of(&name);
+            is_gone |= stamped.is_none() && watched.places.contains_key(&name);
             watched.put(&name, stamped);
         }
-        Ok(())
+        Ok(is_gone)
     }
 }
 

@@ -22,7 +22,7 @@ const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 pub struct Browser {
     pub(super) protocol: Protocol,
     process: Child,
-    _profile: TempDir,
+    profile: TempDir,
 }
 
 impl Browser {
@@ -37,6 +37,8 @@ impl Browser {
             .args(["--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-sync"])
             .args(["--disable-component-update", "--disable-default-apps", "--remote-debugging-port=0"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            // What it leaves when it is ended goes with the profile.
+            .env("TMPDIR", profile.path())
             .arg("about:blank")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -53,7 +55,7 @@ impl Browser {
             protocol.command(&format!("{domain}.enable"), json!({}))?;
         }
         let process = process.0.take().ok_or_else(|| io::Error::other("the browser did not start"))?;
-        let mut browser = Self { protocol, process, _profile: profile };
+        let mut browser = Self { protocol, process, profile };
         browser.emulate_network(true)?;
         Ok(Some(browser))
     }
@@ -120,6 +122,24 @@ impl Browser {
         Ok(())
     }
 
+    /// Returns how many bytes of memory the process of the page has for itself: what the browser's own list of tasks shows.
+    pub fn memory(&self) -> Result<u64, BrowserError> {
+        let profile = self.profile.path().display().to_string();
+        let mut most = 0;
+        for process in fs::read_dir("/proc")?.flatten() {
+            let command = fs::read(process.path().join("cmdline")).unwrap_or_default();
+            let command = String::from_utf8_lossy(&command);
+            if command.contains("--type=renderer") && command.contains(&profile) {
+                let sizes = fs::read_to_string(process.path().join("smaps_rollup")).unwrap_or_default();
+                most = most.max(sizes.lines().filter(|line| line.starts_with("Private_")).filter_map(kilobytes).sum());
+            }
+        }
+        if most == 0 {
+            return Err(io::Error::other("no process of the page was found").into());
+        }
+        Ok(most * 1024)
+    }
+
     /// Writes what can be seen to a PNG file.
     pub fn screenshot(&mut self, file: &Path) -> Result<(), BrowserError> {
         let answer = self.protocol.command("Page.captureScreenshot", json!({"format": "png"}))?;
@@ -146,6 +166,11 @@ impl Drop for Started {
             let _ = process.wait();
         }
     }
+}
+
+/// Reads a line such as `Private_Dirty:  1024 kB`.
+fn kilobytes(line: &str) -> Option<u64> {
+    line.split_whitespace().nth(1)?.parse().ok()
 }
 
 fn is(event: &Value, method: &str) -> bool {

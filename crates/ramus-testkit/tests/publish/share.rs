@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use ramus_engine::{Clock, Engine, ErrorKind, Include, Session, ShareOptions};
+use ramus_engine::{Clock, Engine, ErrorKind, Include, Opened, Session, ShareOptions};
 use ramus_redact::{Identity, Redactor};
 use ramus_store::{JsonlStore, Layout};
 use ramus_testkit::random::Random;
@@ -128,11 +128,11 @@ fn i11_a_share_opens_with_its_secret_until_it_ends() {
     let second = share(&mut session);
     assert!(first.secret.len() >= 32 && first.secret != second.secret && first.share.id != second.share.id);
     let sees = |shared: &ramus_engine::Shared, secret: &str| {
-        home.engine.open_share(&shared.share.id, secret).unwrap().is_some()
+        matches!(home.engine.open_share(&shared.share.id, secret).unwrap(), Opened::Page(_))
     };
     assert!(sees(&first, &first.secret) && sees(&second, &second.secret));
     assert!(!sees(&first, &second.secret) && !sees(&first, ""));
-    assert_eq!(home.engine.open_share("nothing", &first.secret).unwrap(), None);
+    assert_eq!(home.engine.open_share("nothing", &first.secret).unwrap(), Opened::Nothing);
     // What is said later is not in it.
     let before = home.engine.open_share(&first.share.id, &first.secret).unwrap();
     home.engine.say(&mut session, ramus_engine::Say::user("said-later")).unwrap();
@@ -147,6 +147,9 @@ fn i11_a_share_opens_with_its_secret_until_it_ends() {
     let ended = home.engine.unshare(&mut session, Some(&first.share.id)).unwrap();
     assert_eq!(ended.len(), 1);
     assert!(!sees(&first, &first.secret) && sees(&second, &second.secret));
+    // Only whoever could see it is told that it was there.
+    let opened = |secret: &str| home.engine.open_share(&first.share.id, secret).unwrap();
+    assert_eq!((opened(&first.secret), opened(&second.secret)), (Opened::Over, Opened::Nothing));
     let again = home.engine.unshare(&mut session, Some(&first.share.id)).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::NotFound);
     home.clock.0.fetch_add(60_000, Ordering::SeqCst);
@@ -163,9 +166,10 @@ fn i11_deleting_a_session_ends_its_shares_first() {
     let preview = home.engine.preview_share(&mut session, &options, &Redactor::new()).unwrap();
     let shared = home.engine.share(&mut session, &options, &preview).unwrap();
     home.engine.delete(&session, Default::default(), true).unwrap();
-    assert!(home.engine.open_share(&shared.share.id, &shared.secret).unwrap().is_some(), "a dry run ends nothing");
+    let opened = || home.engine.open_share(&shared.share.id, &shared.secret).unwrap();
+    assert!(matches!(opened(), Opened::Page(_)), "a dry run ends nothing");
     home.engine.delete(&session, Default::default(), false).unwrap();
-    assert_eq!(home.engine.open_share(&shared.share.id, &shared.secret).unwrap(), None);
+    assert_eq!(opened(), Opened::Over);
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Tool for McpTool {
         let (peer, name, given) = (self.peer.clone(), self.name.clone(), given.clone());
         let work: Work = Box::new(move |cancel| Box::pin(call(peer, name, given, cancel)));
         // That it only looks is a server's word, and allows nothing.
-        Ok(Plan { questions: vec![question], effect: Effect::Changes, work })
+        Ok(Plan::of(vec![question], Effect::Changes, work))
     }
 }
 

@@ -89,7 +89,7 @@ impl Tool for Bash {
         let timeout = timeout.map_or(self.settings.timeout, Duration::from_secs).min(self.settings.longest);
         let this = self.clone();
         let work: Work = Box::new(move |cancel| Box::pin(async move { this.run(command, timeout, cancel).await }));
-        Ok(Plan { questions, effect: Effect::Changes, work })
+        Ok(Plan::of(questions, Effect::Changes, work))
     }
 }
 
@@ -102,7 +102,9 @@ impl Bash {
         let status = settings.status();
         let mut words: Vec<OsString> =
             vec!["/bin/bash".into(), "--noprofile".into(), "--norc".into(), "-c".into(), command.into()];
+        let mut submits = false;
         if let (Some(sandbox), Status::Enforced) = (&settings.sandbox, &status) {
+            submits = true;
             words = match sandbox.wrap(words) {
                 Ok(words) => words,
                 Err(error) => return Outcome::failed(error.to_string()),
@@ -116,6 +118,7 @@ impl Bash {
             shown: settings.shown,
             kept: settings.kept,
             spill: settings.spill.clone(),
+            submits,
         };
         match run(&job, &cancel).await {
             Ok(finished) => report(finished, timeout, &status),
@@ -125,7 +128,7 @@ impl Bash {
 }
 
 fn report(finished: Finished, timeout: Duration, status: &Status) -> Outcome {
-    let Finished { ending, output, left_behind } = finished;
+    let Finished { ending, output, left_behind, reach } = finished;
     let mut notes = Vec::new();
     let (code, is_error) = match ending {
         Ending::Exited(exit) if exit.success() => (exit.code(), false),
@@ -160,7 +163,7 @@ fn report(finished: Finished, timeout: Duration, status: &Status) -> Outcome {
         "timedOut": ending == Ending::TimedOut,
     });
     let is_cancelled = ending == Ending::Cancelled;
-    Outcome { is_error, is_cancelled, spill: output.spill, ..Outcome::text(text) }.with_details(details)
+    Outcome { is_error, is_cancelled, spill: output.spill, reach, ..Outcome::text(text) }.with_details(details)
 }
 
 /// Leaves out variables that hold credentials, by their names.

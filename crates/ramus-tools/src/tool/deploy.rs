@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use ramus_model::request::ToolDefinition;
+use ramus_witness::Reach;
 
 use super::artifact::{Gallery, slug};
 use super::read::contents;
@@ -51,11 +52,14 @@ impl Tool for Deploying {
         // Refused here rather than half way: where the copy goes must be in reach too.
         self.gallery.workspace.resolve(KIND, Intent::Write)?;
         let questions = about("deploy", &place.text(), value);
+        let mut reach = Reach::default();
+        reach.add_tree(self.gallery.workspace.path().join(KIND));
         let this = self.clone();
         Ok(Plan::blocking(questions, Effect::Changes, move |cancel| match this.deploy(&place, &name, cancel) {
             Ok(outcome) => outcome,
             Err(error) => Outcome::failed(error.to_string()),
-        }))
+        })
+        .within(reach))
     }
 }
 

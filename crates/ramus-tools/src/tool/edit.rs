@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ramus_model::request::ToolDefinition;
+use ramus_witness::Reach;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -51,6 +52,7 @@ impl Tool for Editing {
         }
         let place = self.workspace.resolve(&path, Intent::Write)?;
         let questions = about("edit", &place.text(), value);
+        let reach = Reach::of([self.workspace.path().join(place.path())]);
         let this = self.clone();
         Ok(Plan::blocking(questions, Effect::Changes, move |cancel| {
             let (before, identity) = match contents(&this.workspace, &place) {
@@ -76,7 +78,8 @@ impl Tool for Editing {
             let diff = unified(&place.text(), &before, &after);
             Outcome::text(format!("Edited {}: {count} replaced.", place.text()))
                 .with_details(json!({"path": place.text(), "diff": diff.text, "additions": diff.additions, "deletions": diff.deletions}))
-        }))
+        })
+        .within(reach))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use ramus_model::request::ToolDefinition;
+use ramus_witness::Reach;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -71,11 +72,14 @@ impl Tool for Presenting {
         }
         self.gallery.workspace.resolve(KIND, Intent::Write)?;
         let questions = about("slides", &asked.title, value);
+        let mut reach = Reach::default();
+        reach.add_tree(self.gallery.workspace.path().join(KIND));
         let this = self.clone();
         Ok(Plan::blocking(questions, Effect::Changes, move |_| match this.present(&asked) {
             Ok(outcome) => outcome,
             Err(error) => Outcome::failed(error.to_string()),
-        }))
+        })
+        .within(reach))
     }
 }
 

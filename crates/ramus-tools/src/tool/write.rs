@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ramus_model::request::ToolDefinition;
+use ramus_witness::Reach;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -43,6 +44,7 @@ impl Tool for Writing {
         let Arguments { path, content } = arguments(value)?;
         let place = self.workspace.resolve(&path, Intent::Write)?;
         let questions = about("write", &place.text(), value);
+        let reach = Reach::of([self.workspace.path().join(place.path())]);
         let this = self.clone();
         Ok(Plan::blocking(questions, Effect::Changes, move |cancel| {
             let (old, identity) = match contents(&this.workspace, &place) {
@@ -70,6 +72,7 @@ impl Tool for Writing {
             let diff = unified(&place.text(), &old.unwrap_or_default(), content.as_bytes());
             Outcome::text(format!("{verb} {}, {} bytes.", place.text(), content.len()))
                 .with_details(json!({"path": place.text(), "diff": diff.text, "additions": diff.additions, "deletions": diff.deletions}))
-        }))
+        })
+        .within(reach))
     }
 }

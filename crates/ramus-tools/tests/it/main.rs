@@ -8,3 +8,4 @@ mod mcp;
 mod oracle;
 mod processes;
 mod shell;
+mod witness;

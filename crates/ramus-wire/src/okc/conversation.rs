@@ -4,33 +4,50 @@ use std::collections::HashMap;
 
 use ramus_engine::{EngineError, SaidMessage, Session, SessionInfo};
 use ramus_model::EntryId;
-use serde_json::{Map, Value, json};
+use ramus_model::json::{Raw, Spelled};
+use serde_json::{Value, json};
 
-/// Describes a conversation. What a client saved is told as it was; messages are told anew when the session has gone on.
-pub fn conversation(session: &Session, info: &SessionInfo) -> Result<Map<String, Value>, EngineError> {
+/// Describes a conversation. What a client saved is told as it was, spelled as it was; messages are told anew when the
+/// session has gone on.
+pub fn conversation(session: &Session, info: &SessionInfo) -> Result<Spelled, EngineError> {
     let saved = session.conversation()?;
     let path = session.said_on_path()?;
     let leaf = path.last().map(|said| session.entry_id(said.seq));
     let mut told = saved.as_ref().map(|saved| saved.payload.clone()).unwrap_or_default();
-    let is_current = saved.as_ref().is_some_and(|saved| saved.leaf == leaf) && told.contains_key("messages");
+    let is_current = saved.as_ref().is_some_and(|saved| saved.leaf == leaf) && told.member("messages").is_some();
     if !is_current {
         let order = saved.as_ref().and_then(|saved| saved.order.as_deref());
         let is_hidden = |id: &EntryId| saved.as_ref().is_some_and(|saved| saved.hidden.contains(id));
         let shown = path.into_iter().map(|said| (session.entry_id(said.seq), said));
-        told.insert("messages".into(), messages(shown.filter(|(id, _)| !is_hidden(id)).collect(), order).into());
+        put(&mut told, "messages", &messages(shown.filter(|(id, _)| !is_hidden(id)).collect(), order).into());
     }
     // An id that cannot be one of ours is only in the payload.
-    told.entry("id").or_insert_with(|| info.id.as_str().into());
-    told.insert("title".into(), info.title.as_str().into());
+    put_missing(&mut told, "id", &info.id.as_str().into());
+    // One that reads the same may be spelled in another way.
+    if told.member("title").and_then(Raw::text).as_deref() != Some(info.title.as_str()) {
+        put(&mut told, "title", &info.title.as_str().into());
+    }
     let (created, updated) = match &saved {
         Some(saved) => (saved.created.as_str(), saved.updated.as_str()),
         None => (info.created.as_str(), info.updated.as_str()),
     };
-    told.insert("createdAt".into(), created.into());
-    told.insert("updatedAt".into(), updated.into());
-    told.entry("branches").or_insert_with(|| json!({}));
+    put(&mut told, "createdAt", &created.into());
+    put(&mut told, "updatedAt", &updated.into());
+    put_missing(&mut told, "branches", &json!({}));
     fill_in(&mut told, info);
     Ok(told)
+}
+
+fn put(object: &mut Spelled, name: &str, value: &Value) {
+    if let Some(value) = Raw::parse(value.to_string().as_bytes()) {
+        object.put(name, value);
+    }
+}
+
+fn put_missing(object: &mut Spelled, name: &str, value: &Value) {
+    if object.member(name).is_none() {
+        put(object, name, value);
+    }
 }
 
 /// Tells messages as a client has them: first in its order, then what is not in it.
@@ -51,33 +68,37 @@ fn messages(shown: Vec<(EntryId, SaidMessage)>, order: Option<&[EntryId]>) -> Ve
 }
 
 /// Adds what is known about the workspace and was not sent. What the home sees itself counts before what was reported.
-fn fill_in(told: &mut Map<String, Value>, info: &SessionInfo) {
-    let mut workspace = told.remove("workspace").and_then(object).unwrap_or_default();
-    let mut paths = workspace.remove("paths").and_then(object).unwrap_or_default();
+fn fill_in(told: &mut Spelled, info: &SessionInfo) {
+    let mut workspace = object(told, "workspace");
+    let mut paths = object(&workspace, "paths");
     let known = [("internal_root", &info.workspace.root), ("mount", &info.workspace.mount)];
     for (name, value) in known.into_iter().chain([("session_id", &info.workspace.session)]) {
         if let Some(value) = value {
-            paths.entry(name).or_insert_with(|| value.as_str().into());
+            put_missing(&mut paths, name, &value.as_str().into());
         }
     }
-    let mut git = workspace.remove("git").and_then(object).unwrap_or_default();
+    let mut git = object(&workspace, "git");
     if let Some(commit) = &info.git.commit {
-        git.insert("commit".into(), commit.as_str().into());
+        put(&mut git, "commit", &commit.as_str().into());
     }
     if let Some(dirty) = info.git.dirty {
-        git.insert("is_dirty".into(), dirty.into());
+        put(&mut git, "is_dirty", &dirty.into());
     }
-    if !paths.is_empty() {
-        workspace.insert("paths".into(), paths.into());
-    }
-    if !git.is_empty() {
-        workspace.insert("git".into(), git.into());
-    }
-    if !workspace.is_empty() {
-        told.insert("workspace".into(), workspace.into());
-    }
+    put_object(&mut workspace, "paths", &paths);
+    put_object(&mut workspace, "git", &git);
+    put_object(told, "workspace", &workspace);
 }
 
-fn object(value: Value) -> Option<Map<String, Value>> {
-    if let Value::Object(object) = value { Some(object) } else { None }
+/// Returns a member that is an object, or an empty one.
+fn object(around: &Spelled, name: &str) -> Spelled {
+    around.member(name).map(Spelled::of).unwrap_or_default()
+}
+
+/// Puts an object in its place, unless nothing is known that it could say.
+fn put_object(around: &mut Spelled, name: &str, inner: &Spelled) {
+    if !inner.is_empty()
+        && let Some(inner) = Raw::parse(&inner.bytes())
+    {
+        around.put(name, inner);
+    }
 }

@@ -15,6 +15,8 @@ pub struct Nodes<'s> {
     session: &'s Session,
     namespace: String,
     numbers: HashMap<Seq, usize>,
+    /// What the session was seeded with.
+    root: Option<Seq>,
     tree: Tree,
     /// Where each node is in the tree.
     places: HashMap<Seq, usize>,
@@ -24,38 +26,51 @@ impl<'s> Nodes<'s> {
     /// Finds the nodes of a session, and numbers its messages.
     pub fn of(session: &'s Session) -> Result<Self, EngineError> {
         let log = session.log();
-        let mut others = HashSet::new();
+        let (mut others, mut root) = (HashSet::new(), None);
         for seq in log.visible().filter(|seq| log.record(*seq).is_some_and(|record| record.kind == Kind::Custom)) {
             let line = session.line(seq)?;
             let name = Raw::parse(&line).and_then(|raw| raw.field("customType")).and_then(Raw::text);
-            if name.is_some_and(|name| matches!(&*name, "ramus.boot" | "ramus.artifact")) {
+            let is_root = name.as_deref() == Some("ramus.boot");
+            if is_root || name.as_deref() == Some("ramus.artifact") {
                 others.insert(seq);
             }
+            root = root.or(is_root.then_some(seq));
         }
         let is_message = |seq: Seq| log.record(seq).is_some_and(|record| record.kind == Kind::Message);
         let tree = Tree::without(log, |seq| !is_message(seq) && !others.contains(&seq));
         let places = tree.entries.iter().enumerate().map(|(at, node)| (node.seq, at)).collect();
         let numbers = resolve::numbered(log).zip(1..).collect();
-        Ok(Self { session, namespace: session.namespace(), numbers, tree, places })
+        Ok(Self { session, namespace: session.namespace(), numbers, root, tree, places })
     }
 
-    /// Returns what a node is called: a message by its number, everything else by the id of its entry.
+    /// Returns what a node is called: the root and messages by their numbers, everything else by the id of its entry. The root
+    /// comes before the first message, so it has the number before that.
     pub fn name(&self, seq: Seq) -> String {
         match self.numbers.get(&seq) {
             Some(number) => format!("{}-{number:04}", self.namespace),
+            None if self.root == Some(seq) => self.root_name(),
             None => self.session.log().id(seq).to_owned(),
         }
     }
 
-    /// Returns how many messages there are, on all branches.
-    pub fn length(&self) -> usize {
-        self.numbers.keys().filter(|seq| self.is_message(**seq)).count()
+    /// Finds a node by what it is called, or by the id of its entry.
+    pub fn find(&self, name: &str) -> Option<Seq> {
+        let root = self.root.filter(|_| name == self.root_name());
+        root.or_else(|| self.session.resolve(name).ok())
     }
 
-    /// Describes the last messages of the path, oldest first.
+    fn root_name(&self) -> String {
+        format!("{}-0000", self.namespace)
+    }
+
+    /// Returns how many messages the path has, the word of welcome among them.
+    pub fn length(&self) -> usize {
+        self.path().count()
+    }
+
+    /// Describes the last messages of the path, oldest first. The word of welcome is the first of all.
     pub fn recent(&self, limit: usize) -> Result<Vec<Map<String, Value>>, EngineError> {
-        let log = self.session.log();
-        let mut path: Vec<Seq> = log.path(log.leaf()).into_iter().filter(|seq| self.is_message(*seq)).collect();
+        let mut path: Vec<Seq> = self.path().collect();
         path.drain(..path.len().saturating_sub(limit));
         let mut nodes = Vec::with_capacity(path.len());
         for seq in path {
@@ -77,6 +92,15 @@ impl<'s> Nodes<'s> {
 
     fn place(&self, seq: Seq) -> Option<&Node> {
         self.tree.entries.get(*self.places.get(&seq)?)
+    }
+
+    fn path(&self) -> impl Iterator<Item = Seq> {
+        let log = self.session.log();
+        log.path(log.leaf()).into_iter().filter(|seq| self.is_told(*seq))
+    }
+
+    fn is_told(&self, seq: Seq) -> bool {
+        self.root == Some(seq) || self.is_message(seq)
     }
 
     fn is_message(&self, seq: Seq) -> bool {

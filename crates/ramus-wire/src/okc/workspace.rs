@@ -8,16 +8,19 @@ use crate::members;
 /// Finds the snapshot that files are at: the newest of the path, or what that one restored.
 pub fn current(all: &[SnapshotEntry]) -> Option<&SnapshotEntry> {
     let newest = all.iter().find(|one| one.is_on_path)?;
-    let restored = newest.label.strip_prefix("Restored ").filter(|_| newest.cause == Cause::Restored);
-    let target = restored.and_then(|id| all.iter().rev().find(|one| one.id() == id));
+    let target = newest.restored().and_then(|id| all.iter().rev().find(|one| one.id() == id));
     Some(target.unwrap_or(newest))
 }
 
 /// Describes a workspace and at most `limit` of its snapshots, newest first. Those that a restore kept for safety are not
 /// among them.
 pub fn state(session: &Session, info: &WorkspaceInfo, all: &[SnapshotEntry], limit: usize) -> Map<String, Value> {
-    let current = current(all).map(|one| one.commit);
     let is_listed = |one: &&SnapshotEntry| matches!(one.cause, Cause::Asked | Cause::Turn);
+    let current = current(all);
+    let latest = current.map(|one| one.commit.to_string());
+    // Several entries tell of one snapshot when nothing changed between them, and only one of them is current.
+    let same = || all.iter().filter(is_listed).find(|one| Some(one.commit) == current.map(|current| current.commit));
+    let current = current.filter(is_listed).or_else(same).map(|one| one.seq);
     let snapshots = all.iter().filter(is_listed).take(limit).map(|one| {
         json!({
             "id": one.commit.to_string(),
@@ -25,19 +28,22 @@ pub fn state(session: &Session, info: &WorkspaceInfo, all: &[SnapshotEntry], lim
             "timestamp": one.created,
             "entry": one.entry.as_str(),
             "files": one.files,
-            "current": Some(one.commit) == current,
-            "ancestor_of_current": one.is_on_path,
+            "current": Some(one.seq) == current,
+            "ancestor_of_current": one.is_ancestor,
         })
     });
-    let latest = current.map(|commit| commit.to_string());
-    members(json!({
+    let mut told = members(json!({
         "enabled": true,
         "snapshots": snapshots.collect::<Vec<_>>(),
         "latest_snapshot": latest,
         "paths": paths(session, info),
         "git": {"commit": latest, "branch": session.snapshot_name(), "is_dirty": info.is_dirty},
         "branches": session.snapshot_names(),
-    }))
+    }));
+    if info.is_interrupted {
+        told.insert("restore_interrupted".into(), true.into());
+    }
+    told
 }
 
 fn paths(session: &Session, info: &WorkspaceInfo) -> Value {

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use clap::{Args, Parser as _};
 use ramus_catalogue::HistoryQuery;
 use ramus_engine::{Boot, NewSession, Session};
+use ramus_model::request::ToolDefinition;
 
 use super::run::drive::Driver;
 use super::run::equipment::{Kept, equip};
@@ -89,6 +90,16 @@ trait Partner {
 
     /// How the last turn ended.
     fn last(&mut self) -> &mut Exit;
+
+    /// Keeps what was typed during a turn and not told: it is done next, unless the turn was stopped.
+    fn keep(&mut self, source: &mut Source, left: Vec<String>) {
+        if *self.last() == Exit::Interrupted {
+            // Whoever stopped a turn may not want to say the rest.
+            source.offer(&left.join("\n"));
+        } else {
+            self.waiting().extend(left);
+        }
+    }
 }
 
 /// Takes line after line until there are no more.
@@ -212,12 +223,7 @@ impl Talk {
         let left = typing.map(Typing::stop).unwrap_or_default();
         let result = result?;
         self.last = report::report(invocation.screen, session.id(), &result, self.options.script.is_some())?;
-        if self.last == Exit::Interrupted {
-            // Whoever stopped a turn may not want to say the rest.
-            source.offer(&left.join("\n"));
-        } else {
-            self.waiting.extend(left);
-        }
+        self.keep(source, left);
         Ok(())
     }
 
@@ -238,11 +244,8 @@ impl Talk {
         let choices = self.options.choices();
         let runtime = self.driver.handle()?;
         let tools = equip(invocation, &session, runtime, &choices, &mut self.kept, Said::default())?.turn.tools;
-        let mut text = Text::new();
-        for definition in tools.iter().map(|tool| tool.definition()) {
-            text.padded(style::BOLD, &definition.name, 10).cut(style::DIM, &definition.description, 100).end();
-        }
-        invocation.screen.text(&text)
+        let tools: Vec<ToolDefinition> = tools.iter().map(|tool| tool.definition()).collect();
+        invocation.screen.text(&told_tools(tools.iter().map(|tool| (&*tool.name, &*tool.description))))
     }
 
     fn cost(&mut self, invocation: &mut Invocation<'_>) -> anyhow::Result<()> {
@@ -286,6 +289,15 @@ fn command(invocation: &mut Invocation<'_>, name: Option<String>, slash: Slash) 
         command.run(invocation)?;
     }
     Ok(())
+}
+
+/// A line for each tool.
+fn told_tools<'t>(tools: impl Iterator<Item = (&'t str, &'t str)>) -> Text {
+    let mut text = Text::new();
+    for (name, description) in tools {
+        text.padded(style::BOLD, name, 10).cut(style::DIM, description, 100).end();
+    }
+    text
 }
 
 fn last_said(session: &Session) -> anyhow::Result<ramus_model::Seq> {

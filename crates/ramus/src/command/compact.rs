@@ -1,11 +1,9 @@
 //! `compact`: the older part of a session becomes a summary.
 
 use clap::Args;
-use ramus_engine::settings::resolve_model;
 use ramus_engine::{Compact as How, Compacted, Session};
 use ramus_model::budget::Keep;
 use ramus_model::tokens;
-use ramus_model::usage::ModelName;
 use serde_json::{Map, Value};
 
 use crate::counter;
@@ -74,7 +72,7 @@ impl Compact {
     fn compact(&self, invocation: &Invocation<'_>, session: &mut Session) -> anyhow::Result<Compacted> {
         let keep = self.keep_messages.map_or(Keep::Tokens(self.keep_tokens), Keep::Messages);
         let how = How { keep, force: self.force };
-        let engine = counter::engine(invocation, &model_of(invocation, session)?)?;
+        let engine = counter::engine_of(invocation, session)?;
         let Some(prepared) = engine.prepare_compaction(session, how)? else {
             let context = session.context(session.log().leaf())?;
             let tokens = tokens::of_context(session.log(), &context, &session.lines())?;
@@ -106,12 +104,4 @@ impl Compact {
         text.plain("kept from ").styled(style::BOLD, first_kept).plain(" on").end();
         text
     }
-}
-
-/// The model that the session would go on with; one without a name when nobody says.
-fn model_of(invocation: &Invocation<'_>, session: &Session) -> anyhow::Result<ModelName> {
-    let state = session.context(session.log().leaf())?.state;
-    let named = resolve_model(None, &state, "default", invocation.home.settings()).map(|chosen| chosen.value);
-    let (provider, model) = named.as_deref().and_then(|name| name.split_once('/')).unwrap_or_default();
-    Ok(ModelName { provider: provider.to_owned(), model: model.to_owned() })
 }

@@ -43,12 +43,13 @@ impl Compare {
         let (one, other) = (one.or(left.log().leaf()), other.or(right.log().leaf()));
         let comparison = invocation.engine.compare((&mut left, one), (&right, other))?;
         if invocation.screen.wants_json() {
-            invocation.screen.json(ramus_wire::compare::comparison(&comparison))?;
+            let prices = invocation.prices()?;
+            invocation.screen.json(ramus_wire::compare::comparison(&comparison, &prices))?;
         } else {
             // What was said was fetched; the snapshots are where the files are.
             let told = match invocation.remote() {
                 Some(remote) => self.ask(&remote)?,
-                None => ramus_wire::compare::comparison(&comparison),
+                None => ramus_wire::compare::comparison(&comparison, &invocation.prices()?),
             };
             let width = invocation.screen.width();
             invocation.screen.text(&to_text(&comparison, told.items("files"), width))?;

@@ -1,23 +1,27 @@
 //! `diff`: what changed in the files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use clap::Args;
-use ramus_wire::files::{self as shape, Detail};
+use ramus_wire::files as shape;
 use serde_json::Value;
 
-use crate::failure::{Exit, Refusal};
+use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::{Answer as _, Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 Without a second snapshot, the files as they are now count; without any, what changed since the newest one is shown. A \
-snapshot is named by the start of its id, its entry, or its label.
+snapshot is named by the start of its id, its entry, or its label. What is not shown on a terminal is a patch, byte for \
+byte, which `git apply` and `patch -p1` take. Paths begin where you are, within the session's directory.
 
 Examples:
   ramus diff last
   ramus diff last --stat
-  ramus diff last 3f2a 9c01 --path src";
+  ramus diff last 3f2a 9c01 --path src
+  ramus diff last 3f2a > changes.patch";
 
 /// Show what changed between snapshots, or since one
 #[derive(Debug, Args)]
@@ -45,22 +49,23 @@ impl Diff {
         let (answer, snapshots) = match invocation.remote() {
             Some(remote) => {
                 let id = remote.id(&self.session)?;
-                let path = self.one_path()?;
                 let request = remote.get(&["sessions", &id, "diff"]).maybe("from", self.from.as_ref());
-                let request = request.maybe("to", self.to.as_ref()).flag("stat", self.stat).maybe("path", path);
+                let request = request.maybe("to", self.to.as_ref());
+                let paths = invocation.paths_at(&remote, &id, &self.path)?;
+                let request = paths.iter().fold(request, |request, path| request.query("path", path.to_string_lossy()));
                 (remote.answer(request)?, remote.answer(remote.get(&["sessions", &id, "snapshots"]))?)
             }
             None => {
                 let mut session = invocation.session(&self.session)?;
                 let (from, to) = (self.from.as_deref(), self.to.as_deref());
-                let diffs = invocation.engine.diff(&mut session, from, to, &self.path)?;
+                let paths = invocation.paths_in(Path::new(session.cwd()), &self.path);
+                let diffs = invocation.engine.diff(&mut session, from, to, &paths)?;
                 invocation.mention(&session)?;
-                let detail = if self.stat { Detail::Stat } else { Detail::Patch };
                 let snapshots = match diffs.is_empty() && self.from.is_none() {
-                    true => invocation.engine.snapshots(&session)?,
+                    true => invocation.engine.states(&session)?,
                     false => Vec::new(),
                 };
-                (shape::diffs(&diffs, detail), shape::listed(&snapshots, None))
+                (shape::diffs(&diffs), shape::listed(&snapshots, None))
             }
         };
         if invocation.screen.wants_json() {
@@ -69,26 +74,24 @@ impl Diff {
         }
         let diffs = answer.items("diffs");
         let mut text = Text::new();
+        // A file that the patch is kept in, or a program that reads it, gets what can be applied and nothing else.
+        let is_patch = !self.stat && !invocation.screen.is_terminal() && !invocation.screen.is_coloured();
         for diff in diffs {
-            if self.stat { stat(&mut text, diff) } else { patch(&mut text, diff) }
+            match is_patch {
+                true => invocation.screen.data(&exact(diff))?,
+                false if self.stat => stat(&mut text, diff),
+                false => patch(&mut text, diff),
+            }
         }
         let files = quantity::count(diffs.len(), "file", "files");
         let added = quantity::count(answer.count("additions"), "line", "lines");
         let removed = quantity::grouped(answer.number("deletions"));
         text.styled(style::DIM, &format!("{files} changed, {added} added, {removed} removed")).end();
-        invocation.screen.text(&text)?;
+        if is_patch { invocation.screen.note(&text) } else { invocation.screen.text(&text) }?;
         if diffs.is_empty() && self.from.is_none() {
             self.mention_earlier(invocation, snapshots.items("snapshots"))?;
         }
         Ok(Exit::Done)
-    }
-
-    /// A server is asked about one place at a time.
-    fn one_path(&self) -> anyhow::Result<Option<String>> {
-        if self.path.len() > 1 {
-            return Err(Refusal::usage("a server compares one --path at a time").into());
-        }
-        Ok(self.path.first().map(|path| path.to_string_lossy().into_owned()))
     }
 
     /// Right after a turn nothing differs from its own snapshot: what the turn changed is found from the one before.
@@ -113,14 +116,23 @@ fn stat(text: &mut Text, diff: &Value) {
 }
 
 fn patch(text: &mut Text, diff: &Value) {
-    for line in diff.word("diff").lines() {
+    let mut is_in_hunk = false;
+    for line in diff.word("diff").strip_suffix('\n').unwrap_or_default().split('\n') {
+        is_in_hunk |= line.starts_with("@@ ");
+        is_in_hunk &= !line.starts_with("diff --git ");
         let style = match line.as_bytes() {
-            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => style::BOLD,
-            [b'@', b'@', ..] => style::DIM,
+            _ if !is_in_hunk => style::BOLD,
+            [b'@' | b'\\', ..] => style::DIM,
             [b'+', ..] => style::ADDED,
             [b'-', ..] => style::REMOVED,
             _ => style::NONE,
         };
-        text.styled(style, &clean::one_line(line)).end();
+        text.verbatim(style, line);
     }
+}
+
+/// The patch of a file, byte for byte.
+fn exact(diff: &Value) -> Vec<u8> {
+    let whole = diff.maybe("diff_base64").and_then(|coded| BASE64_STANDARD.decode(coded).ok());
+    whole.unwrap_or_else(|| diff.word("diff").as_bytes().to_vec())
 }

@@ -84,7 +84,7 @@ impl Events {
             return Ok(Exit::Done);
         }
         let mut events = match &id {
-            Some(id) => remote.client().session(id).events(Some(from.to_string())),
+            Some(id) => remote.client().session(id).events_behind(from),
             None => remote.client().events(None),
         };
         loop {
@@ -94,7 +94,7 @@ impl Events {
                 }
                 event => event?,
             };
-            let position = event.id.as_deref().and_then(|id| id.parse::<u64>().ok());
+            let position = event.position();
             // Where a stream starts, and that a turn ran at the server, is told by no log.
             if !matches!(event.name.as_str(), "open" | "run" | "run.ended") {
                 print(invocation, &event.data)?;

@@ -9,7 +9,7 @@ use crate::render::{Answer as _, Text, quantity};
 
 const EXAMPLES: &str = "\
 Oldest first: whole turns before the current one, then calls with all their results, then single messages. System messages, \
-your last message and the last answer stay. Everything stays in the session, and `ramus branch SESSION@-` undoes it. When \
+your last message and the last answer stay. Everything stays in the session, and `ramus undo SESSION` undoes it. When \
 less can be left out than is needed, what can be is, and the exit code is 5.
 
 Example:

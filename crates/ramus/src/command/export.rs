@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use ramus_engine::{BundleOptions, Include, Session, TranscriptScope, redact};
+use ramus_engine::{BundleOptions, Extent, Include, Session, TranscriptScope, redact};
 use ramus_interchange::Format as Agent;
 use ramus_model::Seq;
 use ramus_publish::markdown;
@@ -25,7 +25,8 @@ const EXAMPLES: &str = "\
 `json` is a bundle that loses nothing and that `ramus import` reads: entries keep their bytes and ids, and what is kept beside \
 the session comes along; --with-snapshots adds the files of every snapshot, so that `ramus restore` works there too. `html` is one page that needs nothing else, with every branch. `md` is the path to the leaf; --all \
 adds the other branches as sections. `pi` and `omp` write one version 3 file that stands on its own, with pictures in their \
-entries. A fork brings along what it shares with its origin.
+entries; a session that was read from one of them is told in their words again, and with an entry only the path to it. A fork \
+brings along what it shares with its origin.
 
 The other formats are those of other agents: the path to the leaf, or to the entry that is named, as that agent would have stored \
 it; --all adds the other branches where the format has any. A session that was read from that agent is written as it was read. \
@@ -48,7 +49,8 @@ enum Format {
     Bundle,
     Html,
     Markdown,
-    VersionThree,
+    /// For pi, or omp: a session of ours is what they read.
+    VersionThree(Agent),
     Agent(Agent),
 }
 
@@ -56,7 +58,7 @@ enum Format {
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Export {
-    /// The session; for html, md and other agents, the entry that the path ends with
+    /// The session; for all formats but json, the entry that the path ends with
     #[arg(value_name = "SESSION[@ENTRY]")]
     session: String,
     /// The format: json, html, md, pi, omp, claude, codex, gemini, opencode, goose, opal, shepherd, okcvm, directory or atif
@@ -65,7 +67,7 @@ pub(crate) struct Export {
     /// Where to write it; `-` is stdout
     #[arg(long, short, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
-    /// Write every branch (md, claude, okcvm; html, json, pi and omp have them anyway)
+    /// Write every branch (md, claude, okcvm; html, json, opal, pi and omp have them anyway)
     #[arg(long)]
     all: bool,
     /// Write the sessions that it spawned too, and theirs (json)
@@ -85,8 +87,8 @@ impl Export {
             "json" => Format::Bundle,
             "html" => Format::Html,
             "md" | "markdown" => Format::Markdown,
-            "pi" | "omp" => Format::VersionThree,
             name => match Agent::from_name(name) {
+                Some(agent @ (Agent::Pi | Agent::Omp)) => Format::VersionThree(agent),
                 Some(agent) => Format::Agent(agent),
                 None => {
                     let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
@@ -100,11 +102,10 @@ impl Export {
         if let (Format::Bundle, Some(remote)) = (format, invocation.remote()) {
             return self.download(invocation, &remote);
         }
-        let has_path = matches!(format, Format::Html | Format::Markdown | Format::Agent(_));
-        let (mut session, entry) = if has_path {
-            invocation.session_and_entry(&self.session)?
-        } else {
+        let (mut session, entry) = if format == Format::Bundle {
             (invocation.session(&self.session)?, None)
+        } else {
+            invocation.session_and_entry(&self.session)?
         };
         let path = session.location().path.clone();
         if path.as_deref().is_some_and(|path| is_same_file(path, &self.output)) {
@@ -114,8 +115,16 @@ impl Export {
         let id = session.id().to_string();
         let bytes = match format {
             Format::Bundle => return self.bundle(invocation, session),
-            Format::Agent(agent) => return self.convert(invocation, &session, entry, agent),
-            Format::VersionThree => {
+            Format::Agent(agent) => {
+                let extent = if self.all { Extent::Whole } else { Extent::Path(entry) };
+                return self.convert(invocation, &session, extent, agent);
+            }
+            Format::VersionThree(agent) if entry.is_some() || is_of_an_agent(&session) => {
+                let is_as_read = session.start().format == Some(agent);
+                let extent = if entry.is_some() || is_as_read { Extent::Path(entry) } else { Extent::Whole };
+                return self.convert(invocation, &session, extent, agent);
+            }
+            Format::VersionThree(_) => {
                 let bytes = invocation.engine.export(&session)?;
                 invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
                 bytes
@@ -141,7 +150,7 @@ impl Export {
         let has_branches = matches!(format, Format::Agent(agent) if ramus_engine::has_branches(agent));
         let wrong = [
             (self.redact && !is_reading, "--redact works with html and md: the other formats lose nothing"),
-            (self.all && !is_reading && !has_branches, "--all works with html, md, claude and okcvm"),
+            (self.all && !is_reading && !has_branches, "--all works with html, md, claude, opal and okcvm"),
             (self.with_children && format != Format::Bundle, "--with-children works with json"),
             (self.with_snapshots && format != Format::Bundle, "--with-snapshots works with json"),
         ];
@@ -207,7 +216,7 @@ impl Export {
     fn bundle(&self, invocation: &mut Invocation<'_>, session: Session) -> anyhow::Result<Exit> {
         let (id, engine) = (session.id().to_string(), invocation.engine.clone());
         let sessions = if self.with_children { engine.with_children(session)? } else { vec![session] };
-        let options = BundleOptions { snapshots: self.with_snapshots };
+        let options = BundleOptions { snapshots: self.with_snapshots, ..BundleOptions::default() };
         let mut size = 0;
         let bundled = if self.is_stdout() {
             let mut out = std::io::BufWriter::new(ToScreen(invocation));
@@ -279,6 +288,12 @@ impl Write for ToScreen<'_, '_> {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// Says whether a session was read from an agent. Then its entries are told in the words of the agent they go to, and what that
+/// one does not take is told; one of ours is written as it is, with everything that is in it.
+fn is_of_an_agent(session: &Session) -> bool {
+    session.start().format.is_some()
 }
 
 fn is_same_file(a: &Path, b: &Path) -> bool {

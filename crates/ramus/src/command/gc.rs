@@ -4,6 +4,7 @@ use clap::Args;
 use ramus_wire::collection;
 use serde_json::{Map, Value, json};
 
+use super::confirm;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::{Answer as _, Text, clean, disk, quantity, style};
@@ -13,11 +14,11 @@ Pictures and long texts are kept beside the sessions, once, however many session
 draft, backup or quarantined file refers to for a day go to blobs/.trash, and after two weeks there for good; what is \
 referred to again comes back. Snapshots that nothing names and that are older than an hour go at once, also of directories \
 that are gone; those of a directory where a turn runs are left for the next time. When any file of the home cannot be \
-read, nothing is removed.
+read, nothing is removed. On a terminal you are asked; everywhere else --yes is needed.
 
 Examples:
   ramus gc --dry-run
-  ramus gc --json | jq .trashed.bytes";
+  ramus gc --yes --json | jq .trashed.bytes";
 
 /// Remove pictures, long texts and snapshots that nothing needs
 #[derive(Debug, Args)]
@@ -26,10 +27,16 @@ pub(crate) struct Gc {
     /// Say what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
 }
 
 impl Gc {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if !self.dry_run && !self.yes {
+            confirm::ask(invocation, "Remove what nothing refers to any more?", "collecting")?;
+        }
         let answer = match invocation.remote() {
             Some(remote) => remote.post(&["gc"], &json!({"dry_run": self.dry_run}))?,
             None => {

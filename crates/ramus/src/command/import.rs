@@ -5,15 +5,18 @@ mod foreign;
 mod tell;
 
 use std::fs::File;
-use std::io::{BufReader, Read as _};
+use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use ramus_interchange::Format;
 use ramus_publish::bundle::OPENING;
 
+use crate::agents;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
+use bundle::Source;
 
 const EXAMPLES: &str = "\
 Without a path it looks where other agents keep their sessions on this machine, says what it found, and imports what is new \
@@ -36,6 +39,7 @@ Examples:
   ramus import --from claude --yes
   ramus import --watch --yes
   ramus import ~/backup/.claude/projects --dry-run
+  ramus import chat.json --from shepherd
   ramus import session.json --as-new
   ssh build ramus export last | ramus import -";
 
@@ -46,8 +50,8 @@ pub(crate) struct Import {
     /// A bundle, a file or database of another agent, or a directory of them; `-` is a bundle from stdin
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
-    /// Look only where this agent keeps its sessions
-    #[arg(long, value_name = "AGENT", conflicts_with = "path")]
+    /// Look only where this agent keeps its sessions, or at this path; with PATH, what is there is this agent's
+    #[arg(long, value_name = "AGENT|PATH")]
     from: Option<String>,
     /// Say only what would happen
     #[arg(long)]
@@ -65,12 +69,21 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let Some(path) = &self.path else { return self.discovered(invocation) };
+        let is_path = |from: &&str| {
+            Format::from_name(from).is_none() && (from.contains(std::path::is_separator) || Path::new(from).exists())
+        };
+        let named = self.from.as_deref().filter(is_path).map(Path::new);
+        let Some(path) = self.path.as_deref().or(named) else { return self.discovered(invocation) };
+        let agent = self.from.as_deref().filter(|_| self.path.is_some());
+        if let Some(agent) = agent.filter(|_| path.exists()) {
+            let given = agents::named(agent, |format| format.is_read())?;
+            return self.foreign(invocation, path, Some(given));
+        }
         if path == Path::new("-") {
-            return self.bundle(invocation, Box::new(BufReader::new(std::io::stdin())));
+            return self.bundle(invocation, Source::Stream(Box::new(std::io::stdin())));
         }
         if path.is_dir() {
-            return self.foreign(invocation, path);
+            return self.foreign(invocation, path, None);
         }
         let mut file = match File::open(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -81,10 +94,13 @@ impl Import {
         let mut front = Vec::new();
         let read = file.by_ref().take(OPENING.len() as u64).read_to_end(&mut front);
         read.with_context(|| format!("cannot read {}", path.display()))?;
-        if front == OPENING || !file.metadata()?.is_file() {
-            let whole = std::io::Cursor::new(front).chain(file);
-            return self.bundle(invocation, Box::new(BufReader::with_capacity(1 << 18, whole)));
+        if !file.metadata()?.is_file() {
+            return self.bundle(invocation, Source::Stream(Box::new(std::io::Cursor::new(front).chain(file))));
         }
-        self.foreign(invocation, path)
+        if front == OPENING {
+            file.rewind().with_context(|| format!("cannot read {}", path.display()))?;
+            return self.bundle(invocation, Source::File(file));
+        }
+        self.foreign(invocation, path, None)
     }
 }

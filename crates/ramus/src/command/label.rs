@@ -23,6 +23,7 @@ pub(crate) struct Label {
     #[arg(value_name = "SESSION@ENTRY")]
     entry: String,
     /// The name; without one the label is cleared
+    #[arg(allow_hyphen_values = true)]
     name: Option<String>,
 }
 

@@ -1,8 +1,8 @@
 //! `list`: the sessions of a directory, or of all.
 
 mod afar;
+mod shown;
 
-use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::cli::how_many;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::json::ListJson;
-use crate::render::table::{self, Directories};
-use crate::render::{Text, quantity, short_id, style};
+use crate::render::{Text, table};
 
 pub(crate) use afar::{all_of, ids};
+use shown::{Shown, unique, unique_of};
 
 const EXAMPLES: &str = "\
 Newest first, by the time of the newest message, unless --sort says otherwise. On a terminal the first 50 are listed; \
@@ -30,6 +30,7 @@ Examples:
   ramus list
   ramus list --all --search parser
   ramus list --all --starred --sort cost --limit 10
+  ramus list --all --agent codex
   ramus list --all --drafts --json | jq -r '.sessions[].id'";
 
 /// How many sessions a person is shown who did not say how many.
@@ -81,6 +82,9 @@ pub(crate) struct List {
     /// List only sessions of this project: its remote, its directory, or the last part of one of them
     #[arg(long, value_name = "P")]
     project: Option<String>,
+    /// List only sessions that came from this agent, such as claude or codex; ramus for those that began here
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     /// Sort by this, the largest first, titles from A
     #[arg(long, value_enum, default_value_t, value_name = "KEY")]
     sort: Key,
@@ -152,6 +156,7 @@ impl List {
             starred: self.starred,
             parent,
             project: self.project.clone(),
+            agent: self.agent.clone(),
             sort: self.sort.sort(self.reverse),
             ids: !invocation.screen.wants_json(),
             limit: self.limit(invocation),
@@ -224,69 +229,10 @@ impl List {
         };
         self.show(invocation, &shown)
     }
-
-    fn show(&self, invocation: &Invocation<'_>, shown: &Shown<'_>) -> Text {
-        let mut text = Text::new();
-        if !shown.rows.is_empty() {
-            let directories = if self.all { Directories::Shown } else { Directories::Hidden };
-            table::sessions(&mut text, &shown.rows, directories, invocation.screen.width());
-        }
-        self.footer(&mut text, shown);
-        text
-    }
-
-    fn footer(&self, text: &mut Text, shown: &Shown<'_>) {
-        if shown.rows.is_empty() {
-            text.plain(if self.all { "no sessions" } else { "no sessions in this directory" }).end();
-        }
-        if !shown.moved.is_empty() {
-            let directories: Vec<&str> = shown.moved.iter().copied().collect();
-            text.styled(style::DIM, &format!("moved here with their repository from: {}", directories.join(", ")))
-                .end();
-        }
-        let [other_directories, drafts, archived] = shown.hidden;
-        let reasons = [
-            (other_directories, "in other directories (--all)"),
-            (drafts, if drafts == 1 { "draft (--drafts)" } else { "drafts (--drafts)" }),
-            (archived, "archived (--archived)"),
-        ];
-        let told = reasons.iter().filter(|(count, _)| *count > 0);
-        let reasons: Vec<String> =
-            told.map(|(count, reason)| format!("{} {reason}", quantity::grouped(*count as u64))).collect();
-        if !reasons.is_empty() {
-            text.styled(style::DIM, &format!("hidden: {}", reasons.join(", "))).end();
-        }
-        if let Some(cursor) = shown.next_cursor {
-            let more = match self.limit {
-                Some(_) => format!("there is more: --cursor {cursor}"),
-                None => format!("there is more: --limit {} or --cursor {cursor}", shown.rows.len() * 10),
-            };
-            text.styled(style::DIM, &more).end();
-        }
-    }
-}
-
-/// What people are shown of a list.
-struct Shown<'l> {
-    rows: Vec<table::Row<'l>>,
-    /// Directories that are proven to be here now.
-    moved: BTreeSet<&'l str>,
-    /// How many are not shown: of other directories, drafts, archived.
-    hidden: [usize; 3],
-    next_cursor: Option<&'l str>,
 }
 
 /// Waits until it is worth looking again.
 #[expect(clippy::disallowed_methods, reason = "sessions are files that others write: there is no event to wait for")]
 fn pause() {
     std::thread::sleep(PAUSE);
-}
-
-fn unique<'n>(names: &[&'n str]) -> HashMap<&'n str, usize> {
-    names.iter().copied().zip(short_id::unique_lengths(names)).collect()
-}
-
-/// A session that came while we were looking is shown as if it were alone.
-fn unique_of(unique: &HashMap<&str, usize>, id: &str) -> usize {
-    unique.get(id).copied().unwrap_or(short_id::SHOWN)
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::{Answer as _, Text, clean};
+use crate::target;
 
 const EXAMPLES: &str = "\
 What came of another branch, a fork or a child is appended to the session: the summary that --summary gives, the messages \
@@ -32,7 +33,7 @@ pub(crate) struct MergeBack {
     #[arg(long, value_name = "TEXT", conflicts_with = "message")]
     summary: Option<String>,
     /// Tell this message word for word; may be given several times
-    #[arg(long, value_name = "ENTRY")]
+    #[arg(long, value_name = "ENTRY", value_parser = target::entry)]
     message: Vec<String>,
     /// Say what would be told, and write nothing
     #[arg(long)]
@@ -44,10 +45,8 @@ impl MergeBack {
         let answer = match invocation.remote() {
             Some(remote) => {
                 let (from, entry) = remote.target(&self.from)?;
-                let messages: Vec<&str> =
-                    self.message.iter().map(|name| name.strip_prefix('@').unwrap_or(name)).collect();
                 let what = json!({
-                    "from": from, "entry": entry, "summary": self.summary, "messages": messages,
+                    "from": from, "entry": entry, "summary": self.summary, "messages": self.message,
                     "dry_run": self.dry_run,
                 });
                 remote.act(&remote.id(&self.into)?, "merge-back", &what)?
@@ -69,7 +68,7 @@ impl MergeBack {
     fn merge(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
         let mut into = invocation.session(&self.into)?;
         let (from, end) = invocation.session_and_entry(&self.from)?;
-        let named = |name: &String| from.resolve(name.strip_prefix('@').unwrap_or(name));
+        let named = |name: &String| from.resolve(name);
         let what = match &self.summary {
             Some(summary) => What::Summary(summary.clone()),
             None if self.message.is_empty() => What::Plain,

@@ -6,7 +6,7 @@ use clap::Args;
 use ramus_engine::{Engine, NewSession};
 use serde_json::{Map, Value, json};
 
-use crate::failure::{Exit, Refusal};
+use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::remote::Remote;
 use crate::render::{Answer as _, Text, json};
@@ -50,14 +50,11 @@ pub(crate) struct New {
 
 impl New {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        if let Some(remote) = invocation.remote() {
+        // One that ends with this command needs no server.
+        if let Some(remote) = invocation.remote().filter(|_| !self.ephemeral) {
             return self.ask(invocation, &remote);
         }
         let parent = self.parent.as_deref().map(|parent| invocation.session(parent)).transpose()?;
-        let owner = match &self.owner {
-            Some(owner) => owner.clone(),
-            None => invocation.home.settings().get("owner")?.0.to_owned(),
-        };
         let new = NewSession {
             cwd: match &self.cwd {
                 Some(cwd) => invocation.directory(cwd)?,
@@ -66,11 +63,11 @@ impl New {
             title: self.title.clone(),
             model: self.model.clone(),
             parent: parent.map(|parent| parent.id().clone()),
-            owner: (owner != "default").then_some(owner),
+            owner: self.owner.clone(),
             permission: rule::read_all(&self.permission)?,
         };
         let session = if self.ephemeral {
-            let session = Engine::in_memory().create(new)?;
+            let session = Engine::in_memory().with_owner(invocation.home.settings().get("owner")?.0).create(new)?;
             invocation.screen.warn("the session is kept in memory only and ends with this command")?;
             session
         } else {
@@ -84,24 +81,18 @@ impl New {
 
     /// Has a server start it.
     fn ask(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
-        let wrong = [
-            (self.owner.is_some(), "a server gives a session to whoever the token stands for; leave out --owner"),
-            (
-                !self.permission.is_empty(),
-                "rules of a session are made where it is; give them to a turn: `run --permission`",
-            ),
-            (self.ephemeral, "a session that ends with this command needs no server; leave out --ephemeral"),
-        ];
-        if let Some((_, message)) = wrong.iter().find(|(is_wrong, _)| *is_wrong) {
-            return Err(Refusal::usage(*message).into());
-        }
         let cwd = match &self.cwd {
             Some(cwd) => invocation.directory(cwd)?,
             None => invocation.cwd.clone(),
         };
         let parent = self.parent.as_deref().map(|parent| remote.id(parent)).transpose()?;
-        let new = json!({"cwd": cwd, "title": self.title, "model": self.model, "parent": parent});
-        let answer = remote.post(&["sessions"], &new)?;
+        let answer = remote.post(
+            &["sessions"],
+            &json!({
+                "cwd": cwd, "title": self.title, "model": self.model, "parent": parent,
+                "owner": self.owner, "permission": self.permission,
+            }),
+        )?;
         tell(invocation, answer)?;
         Ok(Exit::Done)
     }

@@ -53,18 +53,24 @@ impl Open {
         };
         invocation.home.make()?;
         let keys = Keys::of(invocation, None)?;
-        let login = |address: &str| format!("{address}/login#token={}{place}", keys.token().reveal());
+        let login = |address: &str, keys: &Keys| format!("{address}/login#token={}{place}", keys.token().reveal());
         let running = Whereabouts::find(invocation.home.root()).context("cannot tell whether a server runs")?;
         if let Some(address) = running {
-            self.show(invocation, &address, &login(&address))?;
+            let keys = keys.kept(&invocation.home)?;
+            self.show(invocation, &address, &login(&address, &keys))?;
             return Ok(Exit::Done);
         }
-        let ready = |invocation: &mut Invocation<'_>, address: &Address| {
+        let ready = |invocation: &mut Invocation<'_>, address: &Address, keys: &Keys| {
             let address = address.to_string();
-            self.show(invocation, &address, &login(&address))
+            self.show(invocation, &address, &login(&address, keys))
         };
-        match (self.port, Serve::here(self.port.unwrap_or(PORT)).serve(invocation, &keys, ready)) {
-            (None, Err(error)) if is_taken(&error) => Serve::here(0).serve(invocation, &keys, ready),
+        let serve = |invocation: &mut Invocation<'_>, port| {
+            let here = Serve::here(port);
+            let config = here.config(invocation)?;
+            here.serve(invocation, config, keys.clone(), ready)
+        };
+        match (self.port, serve(invocation, self.port.unwrap_or(PORT))) {
+            (None, Err(error)) if is_taken(&error) => serve(invocation, 0),
             (_, result) => result,
         }
     }

@@ -62,15 +62,8 @@ impl Permissions {
         let agent = settings.resolve_agent(self.agent.as_deref(), &mode)?;
         let permissions = agent.permissions(&settings, session.rules()?);
         let approvals = invocation.engine.approvals(&session)?;
-        let rules: Vec<Value> = permissions.rules().map(|(layer, rule)| shape::rule(layer, rule)).collect();
-        Ok(json::members(json!({
-            "session": session.id().as_str(),
-            "agent": agent.name,
-            "read_only": agent.is_read_only(),
-            "rules": rules,
-            "built_in": ramus_tools::shell::defaults::rules().len(),
-            "approvals": approvals.iter().map(shape::approval).collect::<Vec<_>>(),
-        })))
+        let built_in = ramus_tools::shell::defaults::rules().len();
+        Ok(shape::in_force(&session, &agent, &permissions, built_in, &approvals))
     }
 
     fn show(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {

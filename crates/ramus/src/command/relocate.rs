@@ -15,8 +15,8 @@ ones too. The directories themselves are not touched. Sessions that are being ru
 when they are done. When NEW does not exist you are asked on a terminal, and everywhere else --yes is needed.
 
 Examples:
-  ramus relocate ~/shop ~/work/shop --dry-run
-  ramus relocate ~/shop ~/work/shop";
+  ramus relocate ~/shop ~/code/shop --dry-run
+  ramus relocate ~/shop ~/code/shop";
 
 /// Take the sessions of a moved directory along
 #[derive(Debug, Args)]

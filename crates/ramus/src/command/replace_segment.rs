@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::{Answer as _, Text, quantity, style};
+use crate::target;
 
 const EXAMPLES: &str = "\
 The entries from FIRST down to LAST are replaced on every branch, and whatever hung from any of them hangs from the \
@@ -21,8 +22,10 @@ pub(crate) struct ReplaceSegment {
     /// The session
     session: String,
     /// The first entry to replace
+    #[arg(value_parser = target::entry)]
     first: String,
     /// The last one, below the first
+    #[arg(value_parser = target::entry)]
     last: String,
     /// What stands in their place
     #[arg(long, value_name = "SUMMARY", allow_hyphen_values = true)]

@@ -1,13 +1,13 @@
 //! `restore`: puts the files of a session's directory back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ramus_engine::RestoreOptions;
 use ramus_wire::files as shape;
 use serde_json::{Map, Value, json};
 
-use super::snapshot;
+use super::{confirm, snapshot};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::{Answer as _, Text, clean, quantity, style};
@@ -15,7 +15,8 @@ use crate::render::{Answer as _, Text, clean, quantity, style};
 const EXAMPLES: &str = "\
 The conversation stays where it is. What is there now is kept in a snapshot first, so a restore can be taken back. A file \
 that you changed since is yours: it is listed as a conflict and left alone, unless --force is given or you keep it first \
-with `ramus snapshot`. Files that only you made are never touched.
+with `ramus snapshot`. Files that only you made are left alone even then, unless --force is given. Paths begin where you \
+are, within the session's directory.
 
 Examples:
   ramus restore last 3f2a --dry-run
@@ -42,17 +43,26 @@ pub(crate) struct Restore {
     /// Remove everything else too, whoever made it; only in a workspace that was made with `ramus workspace`
     #[arg(long, conflicts_with_all = ["force", "path"])]
     clean: bool,
+    /// Do not ask before removing with --clean
+    #[arg(long, requires = "clean")]
+    yes: bool,
 }
 
 impl Restore {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        if self.clean && !self.dry_run && !self.yes {
+            let question = "Remove everything in the workspace that the snapshot does not hold?";
+            confirm::ask(invocation, question, "restoring with --clean")?;
+        }
         let answer = match invocation.remote() {
             Some(remote) => {
+                let id = remote.id(&self.session)?;
+                let paths = invocation.paths_at(&remote, &id, &self.path)?;
                 let how = json!({
-                    "snapshot": self.snapshot, "dry_run": self.dry_run, "force": self.force, "paths": self.path,
+                    "snapshot": self.snapshot, "dry_run": self.dry_run, "force": self.force, "paths": paths,
                     "clean": self.clean,
                 });
-                remote.act(&remote.id(&self.session)?, "restore", &how)?
+                remote.act(&id, "restore", &how)?
             }
             None => self.restore(invocation)?,
         };
@@ -61,7 +71,7 @@ impl Restore {
             invocation.screen.json(answer)?;
         } else {
             let mut text = Carried { answer: &answer, force: self.force }.to_text();
-            if self.dry_run {
+            if self.dry_run || self.clean {
                 snapshot::tell_left_out(&mut text, &answer);
             }
             invocation.screen.text(&text)?;
@@ -72,7 +82,8 @@ impl Restore {
     fn restore(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
         let mut session = invocation.session(&self.session)?;
         let target = invocation.engine.find_snapshot(&session, &self.snapshot)?;
-        let options = RestoreOptions { dry_run: self.dry_run, force: self.force, only: self.path.clone() };
+        let only = invocation.paths_in(Path::new(session.cwd()), &self.path);
+        let options = RestoreOptions { dry_run: self.dry_run, force: self.force, only };
         let report = match self.clean {
             true => invocation.engine.reset_workspace(&mut session, &target, self.dry_run)?,
             false => invocation.engine.restore(&mut session, &target, &options)?,
@@ -92,19 +103,28 @@ impl Carried<'_> {
     pub(super) fn to_text(&self) -> Text {
         let mut text = Text::new();
         let steps = self.answer.items("plan");
+        let kept = self.answer.words("kept");
         for step in steps {
+            let is_kept = kept.contains(&step.word("path"));
             let note = match step.maybe("conflict") {
+                None if is_kept => "  it was changed at the same moment",
                 None => "",
                 Some("changed") if self.force => "  (was changed since)",
                 Some("changed") => "  conflict: it was changed since; --force overwrites it",
+                Some("uncovered") if step.word("action") == "delete" => {
+                    "  conflict: it could have been there, where the snapshot does not cover it"
+                }
                 Some("uncovered") => "  conflict: something is there that snapshots do not cover",
                 Some(_) => "  refused: it is no name that may be written",
             };
-            text.padded(style::BOLD, step.word("action"), 9).plain("  ");
+            let action = if is_kept { "kept" } else { step.word("action") };
+            text.padded(style::BOLD, action, 9).plain("  ");
             text.plain(&clean::one_line(step.word("path"))).styled(style::DIM, note).end();
         }
         let count = |count: usize| quantity::count(count, "file", "files");
+        let without = self.answer.maybe("without_snapshots");
         let end = match self.answer.maybe("safety_snapshot") {
+            None if steps.is_empty() && without.is_some() => "the files stay as they are now".to_owned(),
             None if steps.is_empty() => "nothing to restore: the files are as they were".to_owned(),
             None => format!("{} would change", count(steps.len())),
             Some(safety) => {
@@ -115,6 +135,11 @@ impl Carried<'_> {
             }
         };
         text.plain(&end).end();
+        if let Some(reason) = without {
+            text.plain("nothing was kept of what was changed without snapshots: ")
+                .plain(&clean::one_line(reason))
+                .end();
+        }
         text
     }
 }

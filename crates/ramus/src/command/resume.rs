@@ -7,9 +7,10 @@ use std::process::Command;
 use anyhow::Context as _;
 use clap::Args;
 use ramus_engine::HandedOver;
+use ramus_interchange::{Format, Start};
 use serde_json::json;
 
-use super::export::convert::{losses_json, tell_losses};
+use super::export::convert::{losses_json, spawned_there, tell_losses};
 use crate::agents;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
@@ -47,9 +48,13 @@ pub(crate) struct Resume {
 
 impl Resume {
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
-        let format = agents::named(&self.agent, |format| {
-            !format.codec().place(&ramus_interchange::Start::default()).resume.is_empty()
-        })?;
+        let is_resumed = |format: Format| !format.codec().place(&Start::default()).resume.is_empty();
+        if let Some(format) = Format::from_name(&self.agent).filter(|format| !is_resumed(*format)) {
+            let message = format!("no command goes on with a session of {}", format.name());
+            let hint = format!("`ramus export SESSION --to {} -o FILE` writes it", format.name());
+            return Err(Refusal::usage(message).hint(hint).into());
+        }
+        let format = agents::named(&self.agent, is_resumed)?;
         let (session, entry) = invocation.session_and_entry(&self.session)?;
         invocation.mention_damage(session.log(), &self.session)?;
         let directory = match &self.cwd {
@@ -61,7 +66,8 @@ impl Resume {
             return Err(Refusal::not_found(message).hint("name another one with --cwd DIR").into());
         }
         let environment = agents::environment(&invocation.cwd)?;
-        let handed = invocation.engine.hand_over(&session, entry, format, &environment, &directory)?;
+        let mut handed = invocation.engine.hand_over(&session, entry, format, &environment, &directory)?;
+        handed.losses.extend(spawned_there(invocation, &session)?);
         invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
         if invocation.screen.wants_json() {
             invocation.screen.json(json::members(json!({"resume": {

@@ -8,17 +8,21 @@ use serde_json::{Map, Value, json};
 use super::restore::{self, Carried};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Answer as _, clean};
+use crate::render::{Answer as _, Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 The entry is kept: what came behind it is hidden, not erased, and the files that agents changed since are as they were. \
 What you changed yourself stays: a file that you edited after an agent did is listed as a conflict and left alone, unless \
---force is given. What is there now is kept in a snapshot first. `ramus unrevert` takes it back until something is said.
+--force is given. What is there now is kept in a snapshot first. Files that no snapshot covers (ignored ones that git does not track, too large ones) stay as \
+they are, and are named. `ramus unrevert` takes it back until something is said.
 
 Examples:
   ramus revert last@-
   ramus revert last@#12 --dry-run
   ramus unrevert last";
+
+/// So many paths are named that no snapshot covers.
+const NAMED: usize = 10;
 
 /// What comes before the entry that the conversation goes on from.
 const BACK: &str = "the conversation is back at";
@@ -111,6 +115,7 @@ pub(super) fn tell(
         return Ok(exit);
     }
     let mut text = Carried { answer: &answer, force: options.force }.to_text();
+    tell_uncovered(&mut text, &answer);
     if answer.says("applied") {
         text.plain(words).plain(" ").plain(&clean::one_line(answer.word("shown"))).end();
     } else if !options.dry_run {
@@ -118,4 +123,22 @@ pub(super) fn tell(
     }
     invocation.screen.text(&text)?;
     Ok(exit)
+}
+
+/// Says what no snapshot covers: if an agent changed it, nothing brings it back.
+fn tell_uncovered(text: &mut Text, answer: &Map<String, Value>) {
+    let uncovered = answer.items("not_covered");
+    if uncovered.is_empty() {
+        return;
+    }
+    let count =
+        quantity::count(uncovered.len(), "path is not covered by snapshots", "paths are not covered by snapshots");
+    text.plain(&count).plain(" and stays as it is, also where an agent changed it:").end();
+    for one in uncovered.iter().take(NAMED) {
+        text.plain("  ").plain(&clean::one_line(one.word("path")));
+        text.styled(style::DIM, &format!("  {}", one.word("reason"))).end();
+    }
+    if let Some(more) = uncovered.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        text.styled(style::DIM, &format!("  and {more} more; --json names all")).end();
+    }
 }

@@ -15,16 +15,18 @@ pub(crate) mod watcher;
 use std::path::PathBuf;
 
 use clap::Args;
-use ramus_engine::{ForkOptions, NewSession, Session};
+use ramus_client::Method;
+use ramus_engine::{Children, ForkOptions, NewSession, Session};
 use serde_json::json;
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
 use crate::remote::Remote;
 use crate::render::{Text, style};
+use crate::target;
 use drive::Driver;
 pub(crate) use equipment::SANDBOX;
-use equipment::{Kept, equip};
+use equipment::{Equipped, Kept, equip};
 use options::Options;
 use said::Said;
 
@@ -36,6 +38,9 @@ OPENAI_BASE_URL and its like say where to ask instead. Ollama needs no key.
 What a tool may do is decided by rules: looking around is allowed, the rest is asked. When nobody can be asked, what would \
 be asked is denied; --permission NAME=allow says otherwise (bash, edit, write, …, or all). The agent `plan` looks and changes \
 nothing. `ramus permissions SESSION` shows the rules and what was approved.
+
+What is piped in is said behind PROMPT. A pipe through which nothing has come for 3 seconds is left alone, and so is a file \
+on stdin; in a loop of a shell that is fed by a pipe, say `</dev/null`. Without PROMPT all of stdin is said.
 
 Ctrl-C stops the turn and keeps what was said; pressed twice it ends the program.
 
@@ -55,7 +60,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Run {
-    /// What to say; what comes in through a pipe is added to it
+    /// What to say; what comes in through a pipe is added to it. Without it, what comes in is said
     #[arg(allow_hyphen_values = true)]
     prompt: Option<String>,
     /// The session to go on with
@@ -74,7 +79,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     attach: Vec<PathBuf>,
     /// Say what you said at ENTRY in other words, on a branch beside it
-    #[arg(long, value_name = "ENTRY", conflicts_with = "regenerate")]
+    #[arg(long, value_name = "ENTRY", value_parser = target::entry, conflicts_with = "regenerate")]
     edit: Option<String>,
     /// Have what you said last answered again, on a branch beside the answer
     #[arg(long, conflicts_with_all = ["prompt", "image", "attach"])]
@@ -90,38 +95,78 @@ impl Run {
         }
         let said = match self.regenerate {
             true => Said::default(),
-            false => Said::gather(self.prompt.as_deref(), &self.image, &self.attach, invocation.stdin)?,
+            false => {
+                Said::gather(self.prompt.as_deref(), &self.image, &self.attach, invocation.stdin, invocation.screen)?
+            }
         };
-        let mut session = self.session(invocation)?;
         let driver = Driver::start()?;
         let mut kept = Kept::default();
-        let equipped = equip(invocation, &session, driver.handle()?, &self.options.choices(), &mut kept, said)?;
-        self.rewind(invocation, &mut session)?;
+        let mut session = self.session(invocation)?;
+        let before = session.log().len();
+        let equipped = match self.make_ready(invocation, &mut session, &driver, &mut kept, said) {
+            Ok(equipped) => equipped,
+            Err(error) => {
+                if self.makes_one() {
+                    forget(invocation, &session, before)?;
+                }
+                return Err(error);
+            }
+        };
         let result = driver.turn(invocation, &mut session, equipped, Driver::inbox(), &mut |_| {})?;
         let exit = report::report(invocation.screen, session.id(), &result, self.options.script.is_some())?;
         mention_next(invocation)?;
         Ok(exit)
     }
 
+    /// Says whether a session is made for the turn.
+    fn makes_one(&self) -> bool {
+        self.fork || (self.session.is_none() && !self.continue_)
+    }
+
+    fn make_ready(
+        &self,
+        invocation: &mut Invocation<'_>,
+        session: &mut Session,
+        driver: &Driver,
+        kept: &mut Kept,
+        said: Said,
+    ) -> anyhow::Result<Equipped> {
+        let equipped = equip(invocation, session, driver.handle()?, &self.options.choices(), kept, said)?;
+        self.rewind(invocation, session)?;
+        Ok(equipped)
+    }
+
     /// Runs the turn at a server.
     fn afar(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
-        if !self.attach.is_empty() {
-            let refusal = Refusal::usage("files are attached to turns that run here");
-            return Err(refusal.hint("pipe a text in, or let the model read the file where it runs").into());
-        }
         let said = match self.regenerate {
             true => Said::default(),
-            false => Said::gather(self.prompt.as_deref(), &self.image, &[], invocation.stdin)?,
+            false => {
+                Said::gather(self.prompt.as_deref(), &self.image, &self.attach, invocation.stdin, invocation.screen)?
+            }
         };
-        let mut order = self.options.order(person::is_there(invocation.screen.wants_json()))?;
+        let mut order = self.options.order(person::is_there(invocation.screen.wants_json()));
         order.pictures = said.pictures.iter().map(|one| json!({"data": one.data, "kind": one.kind})).collect();
+        order.attachments = afar::upload(&said.attachments)?;
+        // The server cannot read a file of this machine, and plays what it is sent only if it plays scripts at all.
+        let script = self.options.script.as_ref().map(|path| equipment::script_text(&invocation.cwd, path));
+        order.script = script.transpose()?;
         order.prompt = said.text;
-        order.edit = self.edit.as_ref().map(|entry| entry.strip_prefix('@').unwrap_or(entry).to_owned());
+        order.edit.clone_from(&self.edit);
         order.regenerate = self.regenerate;
         let session = self.session_afar(invocation, remote)?;
+        let before = remote.position(&session)?;
         let keyboard = afar::Keyboard::default();
-        let end = afar::turn(invocation, remote, (&session, &order), &keyboard, &mut |_| {}, &mut |_| {})?;
-        let exit = report::tell(invocation.screen, end, false)?;
+        let end = match afar::turn(invocation, remote, (&session, &order), &keyboard, &mut |_| {}, &mut |_| {}) {
+            Ok(end) => end,
+            Err(error) => {
+                // When the server cannot even be asked, there is nothing more to be done.
+                if self.makes_one() && remote.position(&session).is_ok_and(|position| position == before) {
+                    remote.answer(remote.client().ask(Method::DELETE, &["sessions", &session])).ok();
+                }
+                return Err(error);
+            }
+        };
+        let exit = report::tell(invocation.screen, end, self.options.script.is_some())?;
         mention_next(invocation)?;
         Ok(exit)
     }
@@ -168,10 +213,24 @@ impl Run {
             invocation.engine.rewind_to_last_said(session)?;
         }
         if let Some(entry) = &self.edit {
-            let said = session.resolve(entry.strip_prefix('@').unwrap_or(entry))?;
+            let said = session.resolve(entry)?;
             invocation.engine.rewind_before(session, said)?;
         }
         Ok(())
+    }
+}
+
+/// Removes a session that was made for a turn that cannot begin, so that nobody goes on with it. What somebody else said in
+/// it stays.
+fn forget(invocation: &mut Invocation<'_>, made: &Session, entries: usize) -> anyhow::Result<()> {
+    let id = made.id().as_str();
+    let removed = invocation.session(id).and_then(|session| match session.log().len() == entries {
+        true => Ok(invocation.engine.delete(&session, Children::Orphan, false).map(drop)?),
+        false => Ok(()),
+    });
+    match removed {
+        Ok(()) => Ok(()),
+        Err(error) => invocation.screen.warn(&format!("session {id} was made for this and is left: {error}")),
     }
 }
 

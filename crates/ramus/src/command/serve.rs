@@ -1,19 +1,20 @@
 //! `serve`: answers over HTTP until it is stopped.
 
+mod address;
 mod files;
+mod reread;
 mod token;
 mod whereabouts;
 mod workshop;
 
 use std::io::{self, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
 use ramus_model::time;
-use ramus_server::{Address, Config, Home, Line, Listen, Log, ServeError, Server, Tls, TlsError};
+use ramus_server::{Address, Config, Home, Limits, Line, Listen, Log, ServeError, Server, Tls, TlsError};
 use serde_json::json;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -27,14 +28,16 @@ pub(super) use whereabouts::Whereabouts;
 use workshop::Bench;
 
 /// Where the server listens when nobody says.
+const LOCAL: &str = "127.0.0.1";
 pub(super) const PORT: u16 = 7347;
 
 const EXAMPLES: &str = "\
 The server answers under /api/v1 with what the commands print with --json; GET /openapi.json describes it. It listens to \
 this machine only, unless --expose is given. Every request needs the token: `Authorization: Bearer TOKEN`. The token is \
 RAMUS_TOKEN, the first line of --token-file, or one that is made at the first start and kept in the home. Further lines of \
---token-file, `OWNER TOKEN [ROLE]`, let others in, for the sessions of that owner and no others. Whose role is view may look, \
-prompt have turns run too, approve answer what they ask and change files too, admin do everything.
+--token-file, `OWNER TOKEN [ROLE] [expires=TIME]`, let others in, for the sessions of that owner and no others. Whose role is \
+view may look, prompt have turns run too, approve answer what they ask and change files too, admin do everything. When the file \
+changes, it is read again.
 
 When the server is ready it prints one line on stdout. Ctrl-C or SIGTERM ends it: streams end, turns are cancelled, and \
 everything that was acknowledged stays.
@@ -54,16 +57,16 @@ pub(crate) struct Serve {
     /// The port; 0 for any that is free
     #[arg(long, value_name = "N", default_value_t = PORT)]
     port: u16,
-    /// The address to listen to
-    #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
-    host: IpAddr,
+    /// The address to listen to, or its name
+    #[arg(long, value_name = "ADDR", default_value = LOCAL)]
+    host: String,
     /// Listen to a socket in the file system instead
     #[arg(long, value_name = "PATH", conflicts_with_all = ["port", "host", "expose"])]
     socket: Option<PathBuf>,
     /// Listen also where other machines can reach it; nothing is encrypted without --tls-cert
     #[arg(long)]
     expose: bool,
-    /// Answer under this name too; may be given several times
+    /// Answer under this name too, `https://NAME` behind a proxy that encrypts; may be given several times
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
     /// Encrypt, with this certificate and those behind it in the file (PEM)
@@ -88,7 +91,7 @@ impl Serve {
     pub(super) fn here(port: u16) -> Self {
         Self {
             port,
-            host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            host: LOCAL.to_owned(),
             socket: None,
             expose: false,
             allow_host: Vec::new(),
@@ -101,23 +104,27 @@ impl Serve {
     }
 
     pub(crate) fn run(&self, invocation: &mut Invocation<'_>) -> anyhow::Result<Exit> {
+        let config = self.config(invocation)?;
         let keys = Keys::of(invocation, invocation.token_file.as_deref())?;
-        self.serve(invocation, &keys, |_, _| Ok(()))
+        self.serve(invocation, config, keys, |_, _, _| Ok(()))
     }
 
-    /// Answers until it is stopped. `ready` is told where, once it listens.
+    /// Answers until it is stopped. `ready` is told where and with which keys, once it listens.
     pub(super) fn serve(
         &self,
         invocation: &mut Invocation<'_>,
-        keys: &Keys,
-        ready: impl FnOnce(&mut Invocation<'_>, &Address) -> anyhow::Result<()>,
+        config: Config,
+        keys: Keys,
+        ready: impl FnOnce(&mut Invocation<'_>, &Address, &Keys) -> anyhow::Result<()>,
     ) -> anyhow::Result<Exit> {
-        let config = self.config(workspaces(invocation)?)?;
+        // What comes in must not name what is not its sender's, turns included.
+        invocation.engine = invocation.engine.clone().confined().with_client("http");
+        let access = keys.access();
         let home = Home {
             durability: invocation.home.durability()?,
             prices: invocation.prices()?,
             directory: invocation.cwd.clone(),
-            access: keys.access(),
+            access: access.clone(),
             workshop: Arc::new(Bench::new(invocation, self.script.clone())),
             log: Log::new(write_log),
             engine: invocation.engine.clone(),
@@ -127,10 +134,13 @@ impl Serve {
             Builder::new_multi_thread().enable_all().build().context("cannot start what the server runs on")?;
         let served = runtime.block_on(async {
             let server = Server::bind(config, home).await.map_err(refused)?;
+            // A token that is new is told once, so it is kept only by a server that listens.
+            let keys = keys.kept(&invocation.home)?;
+            access.replace(&keys.access());
             // Whoever opens the view finds the server by this; one that cannot be found answers all the same.
             let _here = Whereabouts::tell(invocation.home.root(), &server.address().to_string()).ok().flatten();
-            self.tell(invocation, server.address(), keys)?;
-            ready(invocation, server.address())?;
+            self.tell(invocation, server.address(), &keys)?;
+            ready(invocation, server.address(), &keys)?;
             let stop = server.stopper();
             let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
             tokio::spawn(async move {
@@ -140,7 +150,9 @@ impl Serve {
                 }
                 stop.stop();
             });
+            let rereading = tokio::spawn(reread::follow(keys, access));
             server.run().await;
+            rereading.abort();
             anyhow::Ok(())
         });
         // What still runs was told to stop; nobody waits for it any longer.
@@ -149,19 +161,28 @@ impl Serve {
         Ok(Exit::Done)
     }
 
-    fn config(&self, workspaces: PathBuf) -> anyhow::Result<Config> {
+    /// What the options ask for.
+    pub(super) fn config(&self, invocation: &Invocation<'_>) -> anyhow::Result<Config> {
         let listen = match &self.socket {
             Some(path) => Listen::Unix(path.clone()),
-            None => Listen::Tcp(SocketAddr::new(self.host, self.port)),
+            None => Listen::Tcp(address::of(&self.host, self.port, self.expose)?),
         };
+        self.allow_host.iter().try_for_each(|name| check_name(name))?;
         Ok(Config {
             tls: self.tls()?,
             listen,
-            hosts: self.allow_host.clone(),
+            // Whoever names the address asks for it under that name.
+            hosts: self
+                .allow_host
+                .iter()
+                .map(String::as_str)
+                .chain(address::name(&self.host))
+                .map(str::to_owned)
+                .collect(),
             exposed: self.expose,
             log_requests: self.log_requests,
-            workspaces: Some(workspaces),
-            ..Config::default()
+            limits: Limits { upload: invocation.home.settings().largest_upload(), ..Limits::default() },
+            workspaces: Some(workspaces(invocation)?),
         })
     }
 
@@ -214,6 +235,20 @@ impl Serve {
         screen.flush()?;
         Ok(())
     }
+}
+
+/// Refuses what no browser could ask for.
+fn check_name(name: &str) -> anyhow::Result<()> {
+    let host = match name.split_once("://") {
+        Some(("http" | "https", host)) => host.strip_suffix('/').unwrap_or(host),
+        Some(_) => "",
+        None => name,
+    };
+    if host.is_empty() || host.contains(['/', '?', '#', '@', '*']) {
+        let wrong = Refusal::usage(format!("--allow-host {name:?} is no name of a server"));
+        return Err(wrong.hint("a name is build.example, build.example:8443 or https://build.example").into());
+    }
+    Ok(())
 }
 
 /// Where sessions of clients get directories of their own: what the settings say, or beside the home.

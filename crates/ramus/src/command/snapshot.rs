@@ -10,11 +10,13 @@ use crate::render::{Answer as _, Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 A snapshot holds every file of the session's directory that ignore files do not leave out; what it does not cover (files \
-over 8 MB, sockets and the like) is told. Your own repository is never touched, and git need not be installed.
+over 8 MB, sockets and the like) is told. Your own repository is never touched, and git need not be installed. What was \
+there before a turn changed something is listed too, unless a snapshot tells it.
 
 Examples:
   ramus snapshot last --label \"before the refactoring\"
   ramus snapshots last
+  ramus snapshots last 3f2a
   ramus diff last
   ramus restore last \"before the refactoring\" --dry-run";
 
@@ -52,14 +54,16 @@ impl Snapshot {
     }
 }
 
-/// List what is kept of a session's directory
+/// List what is kept of a session's directory, or the files of one snapshot
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Snapshots {
     /// The session
     session: String,
-    /// Only those that the conversation stands on now
-    #[arg(long)]
+    /// The snapshot whose files are listed: the start of its id, its entry, or its label
+    snapshot: Option<String>,
+    /// Only those that the files came of, as they were put back last
+    #[arg(long, conflicts_with = "snapshot")]
     lineage: bool,
 }
 
@@ -71,6 +75,11 @@ impl Snapshots {
             return Ok(Exit::Done);
         }
         let mut text = Text::new();
+        if self.snapshot.is_some() {
+            files(&mut text, &answer);
+            invocation.screen.text(&text)?;
+            return Ok(Exit::Done);
+        }
         let all = answer.items("snapshots");
         all.iter().for_each(|one| line(&mut text, one));
         if all.is_empty() {
@@ -83,13 +92,34 @@ impl Snapshots {
     fn answer(&self, invocation: &Invocation<'_>) -> anyhow::Result<Map<String, Value>> {
         if let Some(remote) = invocation.remote() {
             let id = remote.id(&self.session)?;
-            return remote.answer(remote.get(&["sessions", &id, "snapshots"]).flag("lineage", self.lineage));
+            return match &self.snapshot {
+                Some(snapshot) => remote.answer(remote.get(&["sessions", &id, "snapshots", snapshot])),
+                None => remote.answer(remote.get(&["sessions", &id, "snapshots"]).flag("lineage", self.lineage)),
+            };
         }
-        let session = invocation.session(&self.session)?;
-        let mut all = invocation.engine.snapshots(&session)?;
-        all.retain(|one| one.is_on_path || !self.lineage);
+        let mut session = invocation.session(&self.session)?;
+        if let Some(snapshot) = &self.snapshot {
+            let snapshot = invocation.engine.find_snapshot(&session, snapshot)?;
+            return Ok(shape::held(&snapshot, &invocation.engine.snapshot_files(&mut session, &snapshot)?));
+        }
+        let mut all = invocation.engine.states(&session)?;
+        all.retain(|one| one.is_ancestor || !self.lineage);
         Ok(shape::listed(&all, session.info()?.latest_snapshot.as_deref()))
     }
+}
+
+fn files(text: &mut Text, answer: &Map<String, Value>) {
+    let files = answer.items("files");
+    let size = |file: &Value| quantity::grouped(file.number("size"));
+    let width = files.iter().map(|file| size(file).len()).max().unwrap_or_default();
+    for file in files {
+        text.styled(style::DIM, file.word("mode")).plain("  ").right(style::NONE, &size(file), width);
+        let hash: String = file.word("sha256").chars().take(12).collect();
+        text.plain("  ").styled(style::DIM, &hash).plain("  ").plain(&clean::one_line(file.word("path"))).end();
+    }
+    let bytes = files.iter().map(|file| file.number("size")).sum();
+    let count = quantity::count(files.len(), "file", "files");
+    text.styled(style::DIM, &format!("{count}, {} bytes", quantity::grouped(bytes))).end();
 }
 
 /// Says what snapshots do not cover, and which ignore files they did not heed.

@@ -70,13 +70,14 @@ impl Tail {
     fn watch(&self, invocation: &mut Invocation<'_>, remote: &Remote) -> anyhow::Result<Exit> {
         let session = invocation.session(&self.session)?;
         let id = session.id().to_string();
-        // What was fetched of a fork stands on its own, so its places are others.
-        let mut position = remote.position(&id)?;
+        // What is added behind what was fetched is told. In a copy of a path places may be others than at the server.
+        let is_copy = session.log().header().is_some_and(|header| header.ramus.copied_from.is_some());
+        let mut position = if is_copy { remote.position(&id)? } else { session.log().len() as u64 };
         if let Followed::Lines(lines) = invocation.engine.follow(&session, self.lines)?.next_lines()? {
             lines.iter().try_for_each(|line| print(invocation, line))?;
         }
         drop(session);
-        let mut events = remote.client().session(&id).events(Some(position.to_string()));
+        let mut events = remote.client().session(&id).events_behind(position);
         loop {
             invocation.screen.flush()?;
             let event = match remote.wait(events.next()) {

@@ -43,6 +43,7 @@ enum Action {
     /// Add a task at the end
     Add {
         /// What is to be done
+        #[arg(allow_hyphen_values = true)]
         text: String,
         /// A task that must be over first
         #[arg(long, value_name = "TASK")]

@@ -57,6 +57,14 @@ impl Text {
         self
     }
 
+    /// Adds a line of a file and ends it: all of its white space stays, and what would not show is spelled out.
+    pub(crate) fn verbatim(&mut self, style: Style, line: &str) -> &mut Self {
+        self.clean(style, &clean::spelled(line));
+        self.styled.push('\n');
+        self.column = 0;
+        self
+    }
+
     /// Adds a piece that is cut where the line would become wider than `width`.
     pub(crate) fn cut(&mut self, style: Style, piece: &str, width: usize) -> &mut Self {
         let room = width.saturating_sub(self.column);
@@ -133,6 +141,13 @@ mod tests {
         let mut text = Text::new();
         text.plain("a\u{1b}[2Jb ").padded(style::NONE, "日本", 6).cut(style::NONE, "cdefgh\n\u{7}", 12).end();
         assert_eq!(text.as_styled(), "ab 日本  cd…\n");
+    }
+
+    #[test]
+    fn lines_of_files_stay_as_they_are() {
+        let mut text = Text::new();
+        text.verbatim(style::NONE, " \tif x {  ").verbatim(style::NONE, "+\u{1b}[2J\r");
+        assert_eq!(text.as_styled(), " \tif x {  \n+^[[2J^M\n");
     }
 
     #[test]

@@ -246,3 +246,31 @@ fn what_is_encrypted_is_understood_by_whoever_trusts_the_certificate() {
         assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn a_certificate_that_is_its_own_authority_is_trusted_when_it_is_named() {
+    let world = World::new().with("RAMUS_TOKEN", TOKEN);
+    world.branched();
+    let own = |name: &str| {
+        let path = |end: &str| world.path("user").join(format!("{name}.{end}")).display().to_string();
+        let (cert, key) = (path("pem"), path("key"));
+        // No more than a user would say.
+        let mut command = Command::new("openssl");
+        command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
+        command.args(["-keyout", &key, "-out", &cert, "-subj", "/CN=localhost"]);
+        command.args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]);
+        let made = command.stderr(Stdio::null()).stdout(Stdio::null()).status();
+        made.is_ok_and(|status| status.success()).then_some((cert, key))
+    };
+    let (Some((cert, key)), Some((other, _))) = (own("own"), own("other")) else {
+        eprintln!("skipped: there is no openssl on this machine");
+        return;
+    };
+    let server = Server::start(&world, &["--port", "0", "--tls-cert", &cert, "--tls-key", &key]);
+    let list = ["list", "--all", "--drafts", "--json"];
+    let trusted = world.ok(&[&["--server", &server.address, "--cacert", &cert], list.as_slice()].concat());
+    assert_eq!(trusted, world.ok(&list));
+    // Another one of the same name is not it.
+    let stranger = world.run(&[&["--server", &server.address, "--cacert", &other], list.as_slice()].concat());
+    assert_eq!(stranger.code, 1, "{}", stranger.stderr);
+}

@@ -53,9 +53,9 @@ fn a_missing_picture_is_a_warning_and_a_finding() {
 #[test]
 fn gc_says_what_it_did() {
     let world = World::new();
-    assert_eq!(world.ok(&["gc"]), "there are no blobs");
+    assert_eq!(world.ok(&["gc", "--yes"]), "there are no blobs");
     let session = illustrated(&world);
-    assert_eq!(world.ok(&["gc"]), "1 blob, 1.8 kB, kept");
+    assert_eq!(world.ok(&["gc", "--yes"]), "1 blob, 1.8 kB, kept");
     let collected = world.json(&["gc", "--dry-run"]);
     assert_eq!(collected["kept"], json!({"blobs": 1, "bytes": 1800}));
     assert_eq!(collected["trashed"], json!({"blobs": 0, "bytes": 0}));
@@ -66,7 +66,7 @@ fn gc_says_what_it_did() {
     assert_eq!(collected["dry_run"], true);
     let deleted = world.run(&["delete", &session, "--yes"]);
     assert!(deleted.stderr.contains("removed 1 blob that only it referred to"), "{}", deleted.stderr);
-    assert_eq!(world.ok(&["gc"]), "there are no blobs");
+    assert_eq!(world.ok(&["gc", "--yes"]), "there are no blobs");
 }
 
 #[test]
@@ -74,8 +74,17 @@ fn gc_removes_nothing_when_a_session_cannot_be_read() {
     let world = World::new();
     illustrated(&world);
     std::os::unix::fs::symlink("/nowhere", world.path("home/drafts/link.jsonl")).unwrap();
-    let ran = world.run(&["gc"]);
+    let ran = world.run(&["gc", "--yes"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert!(ran.stderr.contains("link.jsonl needs; nothing was removed"), "{}", ran.stderr);
     assert!(ran.stderr.contains("hint:"), "{}", ran.stderr);
+}
+
+#[test]
+fn nothing_is_collected_when_nobody_was_asked() {
+    let world = World::new();
+    let ran = world.run(&["gc"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--yes"), "{}", ran.stderr);
+    world.ok(&["gc", "--dry-run"]);
 }

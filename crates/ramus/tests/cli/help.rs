@@ -39,3 +39,17 @@ fn completions_are_printed_for_every_shell() {
     }
     assert_eq!(world.json(&["completions", "bash"])["shell"], "bash");
 }
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let world = World::new();
+    assert!(world.ok(&["man"]).contains(".TH ramus 1"));
+    let directory = world.path("project").join("man1");
+    let told = world.json(&["man", "--dir", directory.to_str().unwrap()]);
+    let pages = told["pages"].as_array().unwrap();
+    for page in ["ramus.1", "ramus-run.1", "ramus-config-set.1"] {
+        assert!(pages.iter().any(|named| named == page), "{page}: {told}");
+        assert!(std::fs::read_to_string(directory.join(page)).unwrap().contains(".SH SYNOPSIS"), "{page}");
+    }
+    assert_eq!(std::fs::read_dir(directory).unwrap().count(), pages.len());
+}

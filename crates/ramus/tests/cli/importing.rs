@@ -51,13 +51,11 @@ fn h4_import_finds_asks_imports_and_imports_nothing_twice() {
     let nothing = world.json(&["import", "--yes"]);
     assert_eq!((&nothing["found"], &nothing["imported"]), (&json!([]), &json!([])));
     let file = claude_store(&world);
-    let refused = world.run(&["import"]);
-    assert_eq!(refused.code, 2, "{}", refused.stderr);
-    assert!(refused.stderr.contains("claude") && refused.stderr.contains("--yes"), "{}", refused.stderr);
     let dry = world.json(&["import", "--dry-run"]);
     assert_eq!((&dry["imported"][0]["id"], &dry["dry_run"]), (&json!(SESSION), &json!(true)));
     assert_eq!(world.run(&["show", SESSION]).code, 3);
-    let imported = world.json(&["import", "--yes"]);
+    // Where nobody can be asked it needs no word: it removes nothing.
+    let imported = world.json(&["import"]);
     assert_eq!(imported["found"][0]["agent"], "claude");
     assert_eq!((&imported["found"][0]["files"], &imported["unchanged"]), (&json!(1), &json!(0)));
     let session = &imported["imported"][0];
@@ -68,6 +66,13 @@ fn h4_import_finds_asks_imports_and_imports_nothing_twice() {
     assert_eq!(session["file"], file.display().to_string());
     let again = world.json(&["import", "--yes"]);
     assert_eq!((&again["imported"], &again["grown"], &again["unchanged"]), (&json!([]), &json!([]), &json!(1)));
+    let skipped = json!([{
+        "id": SESSION, "source": "claude", "file": file, "reason": "it is here already and did not change",
+    }]);
+    assert_eq!(again["skipped"], skipped);
+    // `--from` takes a path too.
+    let from = world.json(&["import", "--from", file.parent().unwrap().to_str().unwrap()]);
+    assert_eq!(from["skipped"], skipped);
     let listed = world.json(&["list"]);
     assert_eq!(listed["sessions"][0]["imported_from"], json!({"agent": "claude", "file": file}));
     assert_eq!(world.json(&["show", SESSION])["session"]["imported_from"]["agent"], "claude");
@@ -302,4 +307,71 @@ fn h4_a_line_of_more_than_four_gigabytes_is_passed_over() {
     let (code, told) = bounded(&world, &["import", "--yes", "--json"]);
     assert_eq!(code, 0, "{told}");
     assert!(world.ok(&["show", SESSION]).contains("A branch."));
+}
+
+#[test]
+fn h7_what_no_command_goes_on_with_is_exported_instead() {
+    let world = World::new();
+    claude_store(&world);
+    world.ok(&["import", "--yes"]);
+    let refused = world.run(&["resume", SESSION, "--in", "okcvm"]);
+    assert!(refused.code == 2 && refused.stderr.contains("ramus export SESSION --to okcvm"), "{}", refused.stderr);
+    let listed = world.json(&["list", "--all"]);
+    assert_eq!(listed["sessions"][0]["title"], "What is a ramus?");
+}
+
+#[test]
+fn h4_many_sessions_are_told_by_agent() {
+    let world = World::new();
+    let question = asked(&world, "u1-0000", "null", "What is a ramus?");
+    for number in 10..31 {
+        let id = format!("aaaaaaaa-0000-4000-8000-0000000000{number}");
+        let file = format!(".claude/projects/-project/{id}.jsonl");
+        put(&world, &file, (question.replace(SESSION, &id) + "\n").as_bytes());
+    }
+    let header =
+        r#"{"type":"session","version":3,"id":"pi-session-1","timestamp":"2026-11-01T09:00:00.000Z","cwd":"/x"}"#;
+    let said = r#"{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-01T10:00:00.000Z","message":{"role":"user","content":"hi"}}"#;
+    put(&world, ".pi/agent/sessions/--x--/2026_pi-session-1.jsonl", format!("{header}\n{said}\n").as_bytes());
+    let told = world.ok(&["import", "--yes"]);
+    assert!(told.contains("21 sessions, 21 entries") && told.contains(" 1 session, "), "{told}");
+}
+
+/// What a file is can be said, where it does not say so itself.
+#[test]
+fn a25_a_path_is_read_as_the_agent_that_is_named() {
+    let world = World::new();
+    let chat =
+        br#"{"messages":[{"role":"user","content":"what is \"ses_1\"?"},{"role":"assistant","content":"an id"}]}"#;
+    let file = put(&world, "chat.json", chat);
+    let path = file.to_str().unwrap();
+    let imported = world.json(&["import", path, "--from", "shepherd"]);
+    let id = imported["imported"][0]["id"].as_str().unwrap();
+    assert_eq!(world.json(&["show", id])["messages"].as_array().unwrap().len(), 2);
+    assert_eq!(world.run(&["import", path, "--from", "nobody"]).code, 2);
+    assert_ne!(world.run(&["import", path, "--from", "opal"]).code, 0);
+    assert_eq!(world.run(&["import", "/no/such/file", "--from", "codex"]).code, 3);
+}
+
+/// What another agent's session becomes for pi is what comes of it again, and what pi is not told is said the first time.
+#[test]
+fn a25_a_session_of_another_agent_for_pi_is_the_same_the_second_time() {
+    let world = World::new();
+    let thoughts = r#"{"id":"msg_1","type":"message","role":"assistant","model":"claude-x","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"A branch."}],"stop_reason":"end_turn"}"#;
+    let cwd = world.path("project").display().to_string();
+    let lines = [
+        asked(&world, "u1-0000", "null", "What is a ramus?"),
+        line("a1-0000", "\"u1-0000\"", "assistant", thoughts, &cwd),
+    ];
+    let file = put(&world, ".claude/projects/-project/one.jsonl", (lines.join("\n") + "\n").as_bytes());
+    world.json(&["import", file.to_str().unwrap()]);
+    let first = put(&world, "first.jsonl", b"");
+    let told = world.json(&["export", SESSION, "--to", "pi", "-o", first.to_str().unwrap()]);
+    assert!(told["export"]["lossy"].to_string().contains("thought"), "{told}");
+    let other = World::new();
+    other.json(&["import", first.to_str().unwrap(), "--from", "pi"]);
+    let second = put(&other, "second.jsonl", b"");
+    let told = other.json(&["export", SESSION, "--to", "pi", "-o", second.to_str().unwrap()]);
+    assert_eq!(told["export"]["lossy"], json!([]), "{told}");
+    assert_eq!(std::fs::read_to_string(first).unwrap(), std::fs::read_to_string(second).unwrap());
 }

@@ -10,6 +10,7 @@
 )]
 
 mod afar;
+mod afar_options;
 mod afar_turns;
 mod appending;
 mod approving;
@@ -32,8 +33,12 @@ mod hostile;
 mod importing;
 mod incidents;
 mod json_shapes;
+mod killed;
 mod living;
+mod meanwhile;
+mod naming;
 mod owners;
+mod patches;
 mod person;
 mod pipes;
 mod projects;
@@ -49,5 +54,6 @@ mod terminals;
 mod text_views;
 mod travelling;
 mod turns;
+mod uploads;
 mod usage;
 mod world;

@@ -67,3 +67,55 @@ fn a_full_disk_is_an_error() {
         }
     }
 }
+
+const SCRIPT: &str = "answers = [{ steps = [{ text = \"Yes.\" }] }]";
+
+/// What was said to a model in the last session.
+fn said(world: &World) -> String {
+    world.json(&["show", "last"])["messages"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_is_piped_in_is_said_behind_the_prompt() {
+    let world = World::new();
+    let script = world.file("script.toml", SCRIPT);
+    let ran = world.run_with("from a pipe\n", &["run", "look at this", "--script", &script]);
+    assert_eq!((ran.code, said(&world).as_str()), (0, "look at this\n\nfrom a pipe"), "{}", ran.stderr);
+    let mut command = world.command(&["run", "--script", &script]);
+    let file = world.file("prompt.txt", "from a file\n");
+    let ended = command.stdin(std::fs::File::open(file).unwrap()).output().unwrap();
+    assert_eq!((ended.status.code(), said(&world).as_str()), (Some(0), "from a file"));
+}
+
+#[test]
+fn a_pipe_that_stays_silent_is_not_waited_for() {
+    let world = World::new();
+    let script = world.file("script.toml", SCRIPT);
+    let mut command = world.command(&["run", "hello", "--script", &script]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It stays open until the end.
+    let input = child.stdin.take();
+    let ended = child.wait_with_output().unwrap();
+    drop(input);
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!((ended.status.code(), said(&world).as_str()), (Some(0), "hello"), "{told}");
+    assert!(told.contains("nothing came through the pipe"), "{told}");
+}
+
+#[test]
+fn a_loop_of_a_shell_keeps_its_lines() {
+    let world = World::new().with("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let script = world.file("script.toml", SCRIPT);
+    world.file("lines.txt", "one\ntwo\nthree\n");
+    let ramus = env!("CARGO_BIN_EXE_ramus");
+    let looped = format!("while read -r line; do {ramus} run \"$line\" --script {script}; done < lines.txt");
+    let mut command = world.command(&[]);
+    let environment: Vec<_> = command.get_envs().map(|(k, v)| (k.to_owned(), v.unwrap().to_owned())).collect();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &looped]).current_dir(world.path("project")).env_clear().envs(environment);
+    let ended = shell.output().unwrap();
+    command.stdin(Stdio::null());
+    assert_eq!(world.json(&["list", "--all"])["sessions"].as_array().unwrap().len(), 3);
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(told.matches("is not read beside a PROMPT").count(), 2, "{told}");
+}

@@ -195,3 +195,37 @@ fn an_interrupt_stops_the_turn_and_keeps_what_was_said() {
     let session = world.json(&["list", "--drafts"])["sessions"][0]["id"].as_str().map(str::to_owned).unwrap();
     assert_eq!(world.json(&["show", &session])["messages"][1]["text"], "The beginning");
 }
+
+#[test]
+fn a_turn_that_cannot_begin_leaves_nothing_to_go_on_with() {
+    let world = world();
+    let session = world.branched();
+    let script = world.file("script.toml", "answers = [{ steps = [{ text = \"Yes.\" }] }]");
+    for wrong in [
+        &["--model", "openai/gpt-5"][..],
+        &["--script", "nowhere.toml"],
+        &["--script", &script, "--agent", "nobody"],
+        &["--script", &script, "--permission", "edit=perhaps"],
+        &["--script", &script, "--thinking", "hard"],
+        &["--script", &script, "-s", &session, "--fork", "--thinking", "hard"],
+        &["--script", &script, "-s", &session, "--fork", "--edit", "nowhere"],
+    ] {
+        let ran = world.run(&[&["run", "hello"], wrong].concat());
+        assert_ne!(ran.code, 0, "{wrong:?}: {}", ran.stdout);
+        let listed = world.json(&["list", "--all", "--drafts"])["sessions"].as_array().unwrap().clone();
+        assert!(matches!(&*listed, [one] if one["id"] == session.as_str()), "{wrong:?}: {listed:?}");
+    }
+    world.ok(&["run", "hello", "--script", &script]);
+    assert_eq!(world.json(&["list", "--all", "--drafts"])["sessions"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_turn_that_fails_says_so_where_commands_say_why_they_fail() {
+    let world = world();
+    let script = world.file("script.toml", "answers = [{ steps = [{ error = \"denied\" }] }]");
+    let ran = world.run(&["run", "hello", "--script", &script, "--json"]);
+    let end = events(&ran.stdout).pop().unwrap();
+    assert_eq!((ran.code, &end["finish_reason"]), (1, &json!("error")), "{}", ran.stdout);
+    let told = events(&ran.stderr).into_iter().find(|told| !told["error"].is_null()).unwrap();
+    assert_eq!((&told["error"]["kind"], &told["error"]["message"]), (&json!("unavailable"), &end["error"]));
+}

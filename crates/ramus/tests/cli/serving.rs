@@ -88,6 +88,36 @@ fn it_makes_a_token_that_only_the_user_can_read_and_prints_it_once() {
 }
 
 #[test]
+fn a_server_that_could_not_listen_leaves_the_login_to_the_next() {
+    let world = World::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for (arguments, code) in [(["--host", "0.0.0.0"], 2), (["--port", port.as_str()], 1)] {
+        let failed = world.run(&[&["serve"], arguments.as_slice()].concat());
+        assert_eq!(failed.code, code, "{}", failed.stderr);
+        assert!(!failed.stderr.contains("token="), "{}", failed.stderr);
+    }
+    let first = Serving::start(&world, &[]);
+    let token = std::fs::read_to_string(first.token_file.clone().unwrap()).unwrap();
+    assert_eq!(first.login, Some(format!("http://{}/login#token={}", first.address, token.trim())));
+    assert_eq!(first.ask(Some(token.trim()), "/api/v1/sessions").0, 200);
+    assert_eq!(first.end(), (0, String::new()));
+}
+
+#[test]
+fn it_answers_under_the_address_or_the_name_that_it_was_given() {
+    let world = World::new().with("RAMUS_TOKEN", "0123456789abcdef0123");
+    for (host, address) in [("127.0.0.2", "127.0.0.2:"), ("localhost", "127.0.0.1:")] {
+        let serving = Serving::start(&world, &["--host", host]);
+        assert!(serving.address.starts_with(address), "{}", serving.address);
+        assert_eq!(serving.ask(Some("0123456789abcdef0123"), "/api/v1/sessions").0, 200, "{host}");
+        assert_eq!(serving.end().0, 0);
+    }
+    let unknown = world.run(&["serve", "--host", "no such name", "--port", "0"]);
+    assert_eq!(unknown.code, 2, "{}", unknown.stderr);
+}
+
+#[test]
 fn a_token_of_the_environment_is_used_and_not_kept() {
     let world = World::new().with("RAMUS_TOKEN", "0123456789abcdef0123");
     let serving = Serving::start(&world, &[]);
@@ -104,12 +134,41 @@ fn l8_it_listens_elsewhere_only_when_told_and_with_a_token_worth_the_name() {
     let exposed = world.run(&["serve", "--host", "0.0.0.0", "--port", "0"]);
     assert_eq!(exposed.code, 2, "{}", exposed.stderr);
     assert!(exposed.stderr.contains("--expose"), "{}", exposed.stderr);
+    for name in ["https://", "ftp://build.example", "https://build.example/ramus", "*.example"] {
+        let wrong = world.run(&["serve", "--port", "0", "--allow-host", name]);
+        assert_eq!(wrong.code, 2, "{name}: {}", wrong.stderr);
+    }
     let short = World::new().with("RAMUS_TOKEN", "short").run(&["serve", "--port", "0"]);
     assert_eq!(short.code, 2, "{}", short.stderr);
     let open = world.file("tokens", "0123456789abcdef0123\n");
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).unwrap();
     let readable = world.run(&["serve", "--port", "0", "--token-file", &open]);
     assert_eq!(readable.code, 2, "{}", readable.stderr);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "nothing tells that nothing was changed")]
+fn a_token_that_is_taken_out_of_the_file_is_none_any_more() {
+    let world = World::new();
+    let (ours, theirs) = ("0123456789abcdef0123", "fedcba9876543210fedc");
+    let tokens = world.file("tokens", &format!("{ours}\nbob {theirs} view\n"));
+    std::fs::set_permissions(&tokens, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let server = Serving::start(&world, &["--token-file", &tokens]);
+    let status = |token: &str| server.ask(Some(token), "/api/v1/sessions").0;
+    assert_eq!((status(ours), status(theirs)), (200, 200));
+    // What cannot be read changes nothing.
+    std::fs::write(&tokens, format!("{ours}\nbob\n")).unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(status(theirs), 200);
+    std::fs::write(&tokens, format!("{ours}\nbob {theirs} view expires=2020-01-01\nmay {theirs}may\n")).unwrap();
+    let began = std::time::Instant::now();
+    while status(theirs) != 401 {
+        assert!(began.elapsed() < Duration::from_secs(30));
+    }
+    assert_eq!((status(ours), status(&format!("{theirs}may"))), (200, 200));
+    let (code, said) = server.end();
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("expires=TIME") && !said.contains(theirs), "{said}");
 }
 
 /// What a page from elsewhere tries, each in its own way; it tells what it could read.

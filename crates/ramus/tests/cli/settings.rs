@@ -44,6 +44,18 @@ fn comments_survive_a_change() {
     let session = world.json(&["new"])["session"]["id"].as_str().unwrap().to_owned();
     assert_eq!(world.json(&["show", &session])["session"]["owner"], "ada");
     assert_eq!(world.json(&["list", "--drafts", "--owner", "bob"])["sessions"], serde_json::json!([]));
+    // Whoever makes a session: a turn, or a parent, whose own owner goes first.
+    let script = world.file("script.toml", "answers = [{ steps = [{ text = \"hello\" }] }]");
+    world.ok(&["run", "hello", "--script", &script, "-q"]);
+    let count = |owner: &str| {
+        let list = world.json(&["list", "--drafts", "--owner", owner]);
+        list["sessions"].as_array().unwrap().len()
+    };
+    assert_eq!((count("ada"), count("default")), (2, 0));
+    let other = world.json(&["new", "--owner", "bob"])["session"]["id"].as_str().unwrap().to_owned();
+    world.ok(&["new", "--parent", &other, "-q"]);
+    world.ok(&["new", "--owner", "default", "-q"]);
+    assert_eq!((count("ada"), count("bob"), count("default")), (2, 2, 1));
 }
 
 #[test]

@@ -127,9 +127,9 @@ fn i11_i12_a_share_is_previewed_made_listed_and_taken_back() {
     assert!(page.contains("[redacted: aws-access-key 1]") && page.contains("Call sorted(names)."), "{page}");
     assert_eq!(world.json(&["list"])["sessions"][0]["share"]["id"], share["id"]);
     assert_eq!(world.json(&["show", &session])["session"]["share"]["secret"], json!(null));
-    assert_eq!(world.json(&["unshare", &session])["unshared"][0]["id"], share["id"]);
+    assert_eq!(world.json(&["unshare", &session, "--yes"])["unshared"][0]["id"], share["id"]);
     assert_eq!(world.json(&["list"])["sessions"][0]["share"], json!(null));
-    assert_eq!(world.run(&["unshare", &session]).code, 3);
+    assert_eq!(world.run(&["unshare", &session, "--yes"]).code, 3);
     for wrong in [vec!["--expires", "soon"], vec!["--include", "everything"]] {
         assert_eq!(world.run(&[vec!["share", &session], wrong].concat()).code, 2);
     }

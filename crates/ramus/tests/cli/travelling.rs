@@ -6,7 +6,7 @@ use crate::turns::{events, world};
 use crate::world::World;
 
 /// Runs a turn that makes these calls and says it is done; returns its last event.
-fn turn(world: &World, prompt: &str, calls: &[(&str, Value)], arguments: &[&str]) -> Value {
+pub(crate) fn turn(world: &World, prompt: &str, calls: &[(&str, Value)], arguments: &[&str]) -> Value {
     let call = |(name, arguments): &(&str, Value)| json!({"steps": [{"call": {"name": name, "arguments": arguments}}]});
     let mut answers: Vec<Value> = calls.iter().map(call).collect();
     answers.push(json!({"steps": [{"text": "Done."}]}));
@@ -23,16 +23,16 @@ fn turn(world: &World, prompt: &str, calls: &[(&str, Value)], arguments: &[&str]
     end
 }
 
-fn write(path: &str, text: &str) -> (&'static str, Value) {
+pub(crate) fn write(path: &str, text: &str) -> (&'static str, Value) {
     ("write", json!({"path": path, "content": text}))
 }
 
-fn read(world: &World, path: &str) -> Option<String> {
+pub(crate) fn read(world: &World, path: &str) -> Option<String> {
     std::fs::read_to_string(world.path("project").join(path)).ok()
 }
 
 /// Two turns of one session: its name, and how they ended.
-fn two_turns(world: &World) -> (String, Value, Value) {
+pub(crate) fn two_turns(world: &World) -> (String, Value, Value) {
     let first = turn(world, "write a poem", &[write("poem.txt", "roses\nviolets\n")], &[]);
     let session = first["session"].as_str().unwrap().to_owned();
     let edit = ("edit", json!({"path": "poem.txt", "old": "violets", "new": "tulips"}));
@@ -53,9 +53,15 @@ fn a_turn_ends_with_its_snapshot_and_what_it_changed() {
     let names: Vec<_> = listed.iter().map(|one| (one["id"].clone(), one["label"].as_str().unwrap())).collect();
     assert_eq!(
         names,
-        [(second["snapshot"].clone(), "After: other flowers"), (first["snapshot"].clone(), "After: write a poem")]
+        [
+            (second["snapshot"].clone(), "After: other flowers"),
+            (first["snapshot"].clone(), "After: write a poem"),
+            (listed[2]["id"].clone(), "Before: write a poem"),
+        ]
     );
-    assert!(listed.iter().all(|one| one["cause"] == "turn" && one["commit"].as_str().unwrap().len() == 40));
+    let causes: Vec<_> = listed.iter().map(|one| one["cause"].as_str().unwrap()).collect();
+    assert_eq!(causes, ["turn", "turn", "call"]);
+    assert!(listed.iter().all(|one| one["commit"].as_str().unwrap().len() == 40));
     let shown = world.json(&["show", &session]);
     assert_eq!(shown["session"]["summary"], json!({"additions": 4, "deletions": 1, "files": 2}));
     assert_eq!(shown["session"]["latest_snapshot"], second["snapshot"]);
@@ -83,7 +89,9 @@ fn what_changed_between_snapshots_is_shown() {
     assert!(coloured.contains("\u{1b}[32m+tulips") && !coloured.contains("more/a.txt"), "{coloured}");
     // Nothing differs from the snapshot of the last turn, and it is said where to look.
     let nothing = world.run(&["diff", &session]);
-    assert_eq!(nothing.stdout.trim(), "0 files changed, 0 lines added, 0 removed");
+    // What goes to a file is a patch, or nothing.
+    assert_eq!(nothing.stdout, "");
+    assert!(nothing.stderr.starts_with("0 files changed, 0 lines added, 0 removed\n"), "{}", nothing.stderr);
     assert!(nothing.stderr.contains(&format!("ramus diff {session} {first}")), "{}", nothing.stderr);
     for unknown in ["beef", "0000000000000000000000000000000000000000"] {
         let ran = world.run(&["restore", &session, unknown, "--json"]);
@@ -141,7 +149,7 @@ fn what_a_person_changed_stays_unless_forced() {
     let target = format!("{session}@{}", first["entry"].as_str().unwrap());
     let ran = world.run(&["revert", &target]);
     assert_eq!(ran.code, 5, "{}", ran.stderr);
-    assert!(ran.stdout.contains("overwrite  poem.txt  conflict: it was changed since"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("kept       poem.txt  conflict: it was changed since"), "{}", ran.stdout);
     assert_eq!(
         (read(&world, "poem.txt").as_deref(), read(&world, "notes.txt").as_deref()),
         (Some("mine\n"), Some("mine\n"))
@@ -209,7 +217,9 @@ fn a_session_gets_a_workspace_of_its_own() {
     assert_eq!(end["summary"], json!({"additions": 2, "deletions": 0, "files": 2}));
     let refused = world.run(&["restore", &session, "Initial workspace state", "--clean", "--force"]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
-    let reset = world.json(&["restore", &session, "Initial workspace state", "--clean"]);
+    let unasked = world.run(&["restore", &session, "Initial workspace state", "--clean"]);
+    assert!(unasked.code == 2 && unasked.stderr.contains("--yes"), "{}", unasked.stderr);
+    let reset = world.json(&["restore", &session, "Initial workspace state", "--clean", "--yes"]);
     assert_eq!((reset["plan"].as_array().unwrap().len(), &reset["applied"]), (2, &json!(true)));
     let root = std::path::Path::new(&root);
     assert!(root.join("mnt").is_dir() && root.join("output").is_dir() && !root.join("mnt/a.txt").exists());
@@ -325,8 +335,10 @@ fn g5_g8_a_restore_keeps_the_chat_and_newer_snapshots_stay_listed() {
     let listed = world.json(&["snapshots", &session])["snapshots"].as_array().unwrap().clone();
     assert!(listed.iter().any(|one| one["id"] == second["snapshot"] && one["label"] == "After: other flowers"));
     let current: Vec<&Value> = listed.iter().filter(|one| one["current"] == true).collect();
-    assert!(!current.is_empty() && current.iter().all(|one| one["id"] == listed[0]["id"]), "{listed:?}");
-    assert!(listed.iter().all(|one| one["ancestor_of_current"] == true), "all of them are on the path");
+    assert!(matches!(&*current, [one] if one["id"] == listed[0]["id"]), "{listed:?}");
+    let ancestors = world.json(&["snapshots", &session, "--lineage"])["snapshots"].as_array().unwrap().clone();
+    assert!(ancestors.iter().all(|one| one["ancestor_of_current"] == true && one["id"] != second["snapshot"]));
+    assert!(ancestors.iter().any(|one| one["id"] == first["snapshot"]) && ancestors.len() < listed.len());
     // The newer ones can be gone to again.
     world.json(&["restore", &session, second["snapshot"].as_str().unwrap()]);
     assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\ntulips\n"));
@@ -348,4 +360,35 @@ fn g12_a_branch_brings_its_files_when_asked() {
     let text = world.ok(&["branch", &target(&second), "--files"]);
     assert!(text.ends_with(&format!("the leaf is now {}", second["entry"].as_str().unwrap())), "{text}");
     assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\ntulips\n"));
+}
+
+#[test]
+fn of_snapshots_of_turns_that_changed_nothing_one_is_current() {
+    let world = world();
+    let (session, _, _) = two_turns(&world);
+    let nothing = ("bash", json!({"command": "true"}));
+    turn(&world, "look around", std::slice::from_ref(&nothing), &["-s", &session]);
+    turn(&world, "look again", &[nothing], &["-s", &session]);
+    let listed = world.json(&["snapshots", &session])["snapshots"].as_array().unwrap().clone();
+    let current: Vec<&Value> = listed.iter().filter(|one| one["current"] == true).collect();
+    assert!(matches!(&*current, [one] if one["entry"] == listed[0]["entry"]), "{listed:?}");
+    assert!(listed.iter().filter(|one| one["id"] == listed[0]["id"]).count() > 1, "{listed:?}");
+}
+
+#[test]
+fn what_a_turn_changed_is_told_the_same_then_and_later() {
+    let world = world();
+    let script = json!({"answers": [
+        {"steps": [{"call": {"name": "write", "arguments": {"path": "a.txt", "content": "a\nb\n"}}}]},
+        {"steps": [{"text": "Done."}]},
+    ]});
+    let script = world.file("script.toml", &toml::to_string(&script).unwrap());
+    let ran = world.run(&["run", "write", "--script", &script, "--json", "--permission", "all=allow"]);
+    let told = events(&ran.stdout);
+    let session = told.last().unwrap()["session"].as_str().unwrap();
+    let later = events(&world.ok(&["events", session, "--replay", "--json"]));
+    let diff = |told: &[Value]| told.iter().find(|event| event["type"] == "session.diff").unwrap().clone();
+    let (then, later) = (diff(&told), diff(&later));
+    assert_eq!(then["diff"], json!([{"path": "a.txt", "status": "added", "additions": 2, "deletions": 0}]));
+    assert!(then["seq"].is_u64() && then["diff"] == later["diff"] && then["seq"] == later["seq"], "{then} {later}");
 }

@@ -179,7 +179,7 @@ fn long_output_is_kept_whole_and_can_be_read() {
     let read = texts(&world, session).into_iter().find(|text| text.starts_with("15000\n")).unwrap();
     assert!(read.starts_with("15000\n15001\n\n[Lines 15000 to 15001 of 30000"), "{read}");
     // What a session refers to is no garbage, and a name that was made up is refused.
-    world.ok(&["gc"]);
+    world.ok(&["gc", "--yes"]);
     let script = script.replace(&path, &format!("blob:sha256:{}", "0".repeat(64)));
     turn(&world, &script, &["-s", session, "look"]);
     assert!(texts(&world, session).iter().any(|text| text.contains("is not kept here")));

@@ -60,6 +60,73 @@ fn files_go_back_with_the_conversation_and_come_again() {
 }
 
 #[test]
+fn one_file_is_put_back_and_brought_again() {
+    let world = World::new();
+    world.file("notes.txt", "old\n");
+    let edit = world.file("../edit.toml", EDIT);
+    let session = world.session();
+    world.ok(&["snapshot", &session, "--label", "before"]);
+    world.ok(&["run", "Change the notes", "-s", &session, "--script", &edit, "--permission", "all=allow"]);
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Change the notes");
+    // Where the snapshot was taken the file was another.
+    place.press(&["k", "d"]);
+    place.push("Against the files now");
+    place.sees(".lines .plus", "new");
+    place.push("Side by side");
+    place.until("document.querySelector('.lines.two .minus')?.nextSibling.textContent.includes('new')");
+    place.push("Put this file back");
+    place.sees(".note", "notes.txt is as it was");
+    assert_eq!(notes(&place.world), "old\n");
+    place.sees("#detail", "No file differs.");
+    place.push("Undo");
+    place.sees(".lines .plus", "new");
+    assert_eq!(notes(&place.world), "new\n");
+    // What a person wrote is asked about first.
+    place.world.file("notes.txt", "mine\n");
+    place.push("This turn");
+    place.push("Against the files now");
+    place.sees(".lines .plus", "mine");
+    place.push("Put this file back");
+    place.sees("dialog", "was changed since");
+    place.press(&["Escape"]);
+    place.until("!document.querySelector('dialog')");
+    assert_eq!(notes(&place.world), "mine\n");
+    place.push("Put this file back");
+    place.push("Put back");
+    place.sees(".note", "notes.txt is as it was");
+    assert_eq!(notes(&place.world), "old\n");
+    place.push("Undo");
+    place.sees(".lines .plus", "mine");
+    assert_eq!(notes(&place.world), "mine\n");
+    place.was_quiet();
+}
+
+#[test]
+fn what_came_of_a_branch_is_told_to_another() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "And in reverse?");
+    place.press(&["h", "c"]);
+    place.sees(".sides td", "And in reverse?");
+    place.push("Bring back…");
+    place.until("document.querySelector('dialog textarea')?.value.length > 10");
+    place.push("Bring back");
+    place.sees(".note", "The branch knows it now");
+    place.until("document.querySelector('.page-pane').hidden");
+    let told = place.world.ok(&["show", &session]);
+    assert!(told.contains("And in reverse?"), "{told}");
+    place.was_quiet();
+    // What the note offers is about that, and about nothing that was done since.
+    place.world.ok(&["rename", &session, "Renamed since"]);
+    place.push("Undo");
+    place.sees(".note.error", "something else was done");
+    assert_eq!(place.world.json(&["session", "show", &session])["session"]["title"], "Renamed since");
+    assert!(place.world.ok(&["show", &session]).contains("And in reverse?"));
+}
+
+#[test]
 fn one_goes_on_from_elsewhere_names_it_and_forks_it() {
     let world = World::new();
     let session = world.branched();
@@ -84,6 +151,22 @@ fn one_goes_on_from_elsewhere_names_it_and_forks_it() {
     place.browser.write("good idea").unwrap();
     place.press(&["Enter"]);
     place.sees(".entry .label", "good idea");
+    // It is told what was done, and that can be taken back and done again there.
+    place.press(&["z"]);
+    place.sees(".page-pane tbody", "Label");
+    let press = |name: &str| {
+        format!(
+            "[...document.querySelectorAll('.page-pane header button')].find((one) => one.textContent === '{name}').click()"
+        )
+    };
+    place.ask(&press("Undo"));
+    place.sees(".page-pane .chip", "undone");
+    place
+        .until("![...document.querySelectorAll('.entry .label')].some((one) => one.textContent.includes('good idea'))");
+    place.ask(&press("Redo"));
+    place.sees(".entry .label", "good idea");
+    place.press(&["Escape"]);
+    place.until("document.querySelector('.page-pane').hidden");
     // The prompt again, otherwise: the box has its text and the leaf is in front of it.
     place.press(&["a"]);
     place.until("document.getElementById('prompt').value === 'And in reverse?' || document.getElementById('prompt').value === 'Without changing it?'");
@@ -109,7 +192,7 @@ fn a_session_is_starred_archived_and_deleted() {
     place.sees(".detail h1", "Sort a list");
     place.press(&["s"]);
     place.until("document.querySelector('.session .star')");
-    place.push("Archive");
+    place.more("Archive");
     place.sees(".note", "Archived");
     place.until("document.querySelectorAll('.session').length === 0");
     let show = |place: &Place| place.world.json(&["session", "show", &session])["session"].clone();
@@ -120,10 +203,16 @@ fn a_session_is_starred_archived_and_deleted() {
     // Deleting asks first.
     place.press(&["ctrl+k"]);
     place.browser.write("Delete the session").unwrap();
-    place.sees("#found", "Delete the session for good");
+    place.sees("#found [aria-selected=true]", "Delete the session for good");
     place.press(&["Enter"]);
     place.sees("dialog", "nothing brings it back");
+    // A careless Enter deletes nothing.
     place.press(&["Enter"]);
+    place.until("!document.querySelector('dialog')");
+    assert_eq!(place.world.run(&["session", "show", &session]).code, 0);
+    place.more("Delete…");
+    place.sees("dialog", "nothing brings it back");
+    place.push("Delete");
     place.until("document.querySelectorAll('.session').length === 0");
     assert_eq!(place.world.run(&["session", "show", &session]).code, 3);
 }
@@ -134,7 +223,7 @@ fn a_share_is_made_opened_and_taken_back() {
     let session = world.branched();
     let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
-    place.push("Share…");
+    place.more("Share…");
     place.sees("dialog", "would be shared");
     place.browser.click("#share-now").unwrap();
     place.until("document.getElementById('share-url')");
@@ -146,9 +235,9 @@ fn a_share_is_made_opened_and_taken_back() {
     place.browser.visit(&view).unwrap();
     place.sees(".session", "shared");
     place.sees(".entry", "Without changing it?");
-    place.push("Share…");
+    place.more("Share…");
     place.push("Take back");
     place.sees(".note", "works no more");
     place.browser.visit(&url).unwrap();
-    place.sees("body", "there is no such share");
+    place.sees("body", "the share is over");
 }

@@ -51,7 +51,7 @@ fn i13_no_payload_runs_in_any_field_of_the_view() {
     let screens = entries.as_u64().unwrap();
     for at in (0..screens).step_by(6) {
         place.ask(&format!("document.querySelector('.tree .list').scrollTop = {at} * document.querySelector('.tree .list').clientHeight"));
-        place.until("[...document.querySelectorAll('.entry')].some((row) => row.querySelector('.text').textContent.length > 0 || row.querySelector('.label'))");
+        place.until("[...document.querySelectorAll('.entry')].some((row) => row.querySelector('.text').textContent.length > 1 || row.querySelector('.label'))");
         place.ask("document.querySelector('.entry:nth-child(12)')?.click()");
         place.until("document.querySelectorAll('.message').length > 0");
         if at % 24 == 0 {
@@ -62,7 +62,7 @@ fn i13_no_payload_runs_in_any_field_of_the_view() {
     let render = r#"(async () => {
         const base = document.querySelector("script").src.replace("app.js", "");
         const { transcript } = await import(base + "message.js");
-        const { unified } = await import(base + "diff.js");
+        const { split, unified } = await import(base + "diff.js");
         const { markdown } = await import(base + "markdown.js");
         const id = new URLSearchParams(location.search).get("s");
         const outline = await (await fetch(`/api/v1/sessions/${encodeURIComponent(id)}/outline`)).json();
@@ -73,7 +73,10 @@ fn i13_no_payload_runs_in_any_field_of_the_view() {
             const room = document.createElement("div");
             document.body.append(room);
             room.append(...transcript(entries, ""));
-            for (const entry of entries) if (entry.text) room.append(markdown(`[a](${entry.text}) ![b](${entry.text})`), unified(`-${entry.text}\n+${entry.text}`));
+            for (const entry of entries) if (entry.text) {
+                const difference = `@@ -1 +1 @@\n-${entry.text}\n+${entry.text}!\n`;
+                room.append(markdown(`[a](${entry.text}) ![b](${entry.text})`), unified(difference), split(difference));
+            }
             for (const fold of room.querySelectorAll("details")) fold.open = true;
             shown += room.querySelectorAll(".message").length;
             await new Promise((done) => setTimeout(done, 5));
@@ -89,12 +92,15 @@ fn i13_no_payload_runs_in_any_field_of_the_view() {
     })()"#;
     let shown = place.ask(render);
     assert!(shown.as_u64().is_some_and(|shown| shown > 2000), "{shown}");
-    for tab in ["context", "raw", "files", "message"] {
+    for tab in ["context", "raw", "files", "thread", "message"] {
         place.ask(&format!("document.getElementById('tab-{tab}').click()"));
         place.until("document.querySelector('#detail').textContent.length > 0");
         assert_eq!(place.ask(TOUCH), fine, "{tab}");
     }
-    place.press(&["ctrl+k"]);
+    place.press(&["T"]);
+    place.until("document.querySelector('.timeline, .page-pane .quiet')");
+    assert_eq!(place.ask(TOUCH), fine);
+    place.press(&["T", "ctrl+k"]);
     place.until("document.querySelectorAll('#found li').length > 0");
     assert_eq!(place.ask(TOUCH), fine);
     place.was_quiet();

@@ -8,14 +8,35 @@
     reason = "a test that meets the unexpected should fail loudly"
 )]
 
+mod accessible;
 mod acting;
+mod aiming;
+mod asking;
+mod between;
+mod creating;
+mod dividing;
+mod finding;
+mod fitting;
+mod focus;
+mod folding;
+mod following;
 mod hostile;
 mod importing;
+mod layout;
 mod looking;
+mod marks;
+mod meaning;
+mod narrowing;
+mod noting;
 mod opening;
+mod phone;
 mod place;
+mod returning;
 mod running;
+mod saying;
 mod size;
+mod staying;
+mod windows;
 #[path = "../cli/world.rs"]
 #[allow(dead_code, unused_macros, unused_imports, reason = "it is shared with the tests of the command line")]
 mod world;

@@ -18,8 +18,7 @@ pub(crate) struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
+        self.stop();
     }
 }
 
@@ -35,15 +34,21 @@ fn browser() -> Option<Browser> {
     browser
 }
 
+/// Starts a server and returns what it says of itself.
+fn serve(world: &World, port: &str, more: &[&str]) -> (Child, Value) {
+    let mut command = world.command(&[&["serve", "--port", port, "--json", "--login"], more].concat());
+    let mut server = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let ready = serde_json::from_str(&line).unwrap();
+    (server, ready)
+}
+
 impl Place {
     /// Opens the view of a world, at what the address shall say; none when there is no browser.
     pub(crate) fn open(world: World, more: &[&str], query: &str) -> Option<Self> {
         let mut browser = browser()?;
-        let mut command = world.command(&[&["serve", "--port", "0", "--json", "--login"], more].concat());
-        let mut server = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap();
+        let (server, ready) = serve(&world, "0", more);
         let address = ready["address"].as_str().unwrap().to_owned();
         browser.go_online().unwrap();
         browser.look(1280, 800, false).unwrap();
@@ -52,6 +57,18 @@ impl Place {
         browser.visit(&format!("{login}&to={to}")).unwrap();
         browser.wait_until("location.pathname === '/' && document.querySelector('.panes')").unwrap();
         Some(Self { world, browser, address, server })
+    }
+
+    /// Ends the server as a crash would, and starts another in its place.
+    pub(crate) fn restart(&mut self) {
+        self.stop();
+        let port = self.address.rsplit(':').next().unwrap().to_owned();
+        self.server = serve(&self.world, &port, &[]).0;
+    }
+
+    fn stop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
     }
 
     pub(crate) fn until(&mut self, expression: &str) {
@@ -82,6 +99,25 @@ impl Place {
         );
         self.until(&find);
         self.ask(&format!("{find}.click()"));
+    }
+
+    /// Pushes something that is behind "More".
+    pub(crate) fn more(&mut self, text: &str) {
+        self.push("More ▾");
+        self.push(text);
+    }
+
+    /// How many entries the tree says there are, once it has been read.
+    pub(crate) fn entries(&mut self) -> u64 {
+        self.until("document.getElementById('tree-count').textContent.includes('entries')");
+        self.ask("parseInt(document.getElementById('tree-count').textContent.replaceAll(',', ''))").as_u64().unwrap()
+    }
+
+    /// Waits until the tree says that there are so many entries.
+    pub(crate) fn has_entries(&mut self, count: u64) {
+        self.until(&format!(
+            "parseInt(document.getElementById('tree-count').textContent.replaceAll(',', '')) === {count}"
+        ));
     }
 
     /// Nothing went wrong in the page, and it asked nobody but its server.

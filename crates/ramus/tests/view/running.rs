@@ -40,6 +40,37 @@ fn words_show_as_they_come_and_a_turn_is_cancelled() {
 }
 
 #[test]
+fn a_call_that_ended_does_not_run_whatever_is_heard_later() {
+    let world = World::new();
+    let script = world.file("../script.toml", ENDLESS);
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("go on for ever").unwrap();
+    place.press(&["ctrl+Enter"]);
+    place.sees(".streaming", "one two");
+    // Another window tells what it heard.
+    let tell = |name: &str, call: &str, tool: &str| {
+        format!(
+            "window.other.postMessage({{name: 'tool.{name}', told: {{session: '{session}', call: '{call}', name: '{tool}', input: {{}}}}}})"
+        )
+    };
+    place.ask("window.other = new BroadcastChannel('ramus-events'); undefined");
+    for (name, call, tool) in [("end", "c8", "read"), ("start", "c8", "read"), ("start", "c9", "grep")] {
+        place.ask(&tell(name, call, tool));
+    }
+    place.sees(".live", "grep is running");
+    assert_eq!(place.ask("document.querySelector('.live').textContent.includes('read is running')"), false);
+    place.ask(&tell("end", "c9", "grep"));
+    place.until("!document.querySelector('.live').textContent.includes('is running')");
+    place.browser.click("#cancel").unwrap();
+    place.sees(".note", "cancelled");
+    place.was_quiet();
+}
+
+#[test]
 fn what_a_turn_asks_is_answered_in_the_view() {
     let world = World::new();
     let script = world.file("../script.toml", ASKING);
@@ -47,6 +78,8 @@ fn what_a_turn_asks_is_answered_in_the_view() {
     // A new session, from nothing.
     place.sees(".welcome", "No sessions yet");
     place.press(&["n"]);
+    place.until("document.activeElement.id === 'new-place'");
+    place.press(&["Enter"]);
     place.until("document.activeElement.id === 'prompt' && location.search.includes('s=')");
     place.browser.write("make it").unwrap();
     place.press(&["ctrl+Enter"]);

@@ -80,8 +80,11 @@ fn measured(entries: usize) -> Option<Value> {
     place.browser.command("HeapProfiler.collectGarbage", json!({})).unwrap();
     let heap = place.browser.command("Runtime.getHeapUsage", json!({})).unwrap();
     let (used, nodes) = (heap["usedSize"].as_f64().unwrap() / 1e6, place.ask("document.querySelectorAll('*').length"));
+    let memory = (place.browser.memory().unwrap() as f64 / 1e6).round();
     place.was_quiet();
-    Some(json!({"entries": entries, "paint": paint, "scroll": scroll, "heap_mb": used.round(), "elements": nodes}))
+    Some(
+        json!({"entries": entries, "paint": paint, "scroll": scroll, "heap_mb": used.round(), "memory_mb": memory, "elements": nodes}),
+    )
 }
 
 #[test]
@@ -96,10 +99,17 @@ fn a_long_session_is_shown_a_screen_at_a_time() {
 #[ignore = "takes half a minute, and its figures mean something only when nothing else runs"]
 fn a_hundred_thousand_entries_show_at_once_and_move_smoothly() {
     let Some(found) = measured(100_000) else { return };
-    println!("{found}");
+    let figure = |path: &str| found.pointer(path).and_then(Value::as_f64).unwrap();
+    println!(
+        "view: 100,000 entries: painted {:.0} ms after the click, p95 of frames {:.1} ms, memory of the tab {} MB, {} elements",
+        figure("/paint/painted"),
+        figure("/scroll/p95"),
+        figure("/memory_mb"),
+        figure("/elements")
+    );
     assert!(found["paint"]["painted"].as_f64().unwrap() <= 1_000.0, "{found}");
     assert!(found["scroll"]["p95"].as_f64().unwrap() <= 33.4, "{found}");
-    assert!(found["heap_mb"].as_f64().unwrap() < 300.0, "{found}");
+    assert!((1.0..300.0).contains(&figure("/memory_mb")), "{found}");
     assert!(found["elements"].as_u64().unwrap() < 3_000, "{found}");
 }
 
@@ -126,7 +136,8 @@ fn ten_thousand_sessions_move_smoothly() {
                 return document.getElementById('session-count').textContent.startsWith('10,000 sessions'); })()";
     place.until(down);
     let scroll = place.ask(&SCROLL.replace("SELECTOR", ".sessions .list"));
-    println!("{scroll}");
+    let p95 = scroll["p95"].as_f64().unwrap();
+    println!("view: 10,000 sessions: p95 of frames {p95:.1} ms while scrolling, {} frames", scroll["frames"]);
     assert!(scroll["p95"].as_f64().unwrap() <= 33.4, "{scroll}");
     assert!(place.ask("document.querySelectorAll('*').length").as_u64().unwrap() < 3_000);
     place.was_quiet();

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use ramus_catalogue::{After, SortKey, SortValue};
+use ramus_catalogue::{After, NATIVE, SortKey, SortValue};
 use ramus_store::{Location, Residence, StoreError};
 
 use super::{Filter, Listing, cursor};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::project::{Place, Standing};
+use crate::project::{self, Place, Standing};
 use crate::session::{KnownOrigins, among, load_listed, unknown};
 use crate::verb::info::SessionInfo;
 
@@ -72,13 +72,18 @@ fn is_meant(info: &SessionInfo, filter: &Filter) -> bool {
         let text = text.to_lowercase();
         info.title.to_lowercase().contains(&text) || info.cwd.to_lowercase().contains(&text)
     };
-    let is_of = |name: &String| info.project.as_ref().is_some_and(|project| project.is_called(name));
+    let is_of = |name: &String| match &info.project {
+        Some(project) => project.is_called(name),
+        None => project::find(&info.cwd).is_some_and(|project| project.is_called(name)),
+    };
+    let agent = info.lineage.imported_from.as_ref().map_or(NATIVE, |from| &from.agent);
     filter.owner.as_ref().is_none_or(|owner| *owner == info.owner)
         && filter.text.as_ref().is_none_or(contains)
         && filter.tag.as_ref().is_none_or(|tag| info.tags.contains(tag))
         && (!filter.starred || info.starred)
         && filter.parent.as_ref().is_none_or(|parent| info.lineage.parent.as_ref() == Some(parent))
         && filter.project.as_ref().is_none_or(is_of)
+        && filter.agent.as_ref().is_none_or(|wanted| wanted == agent)
 }
 
 impl Listing {

@@ -9,6 +9,7 @@ use ramus_model::json::Raw;
 use ramus_model::{Body, EntryId, Kind, Marker, Record, Seq, is_inert};
 
 use super::PurgeScope;
+use super::titles::Titles;
 use crate::error::EngineError;
 use crate::session::Session;
 
@@ -31,6 +32,8 @@ pub(super) struct Plan {
     pub(super) mentions: Vec<Seq>,
     /// What is left above.
     pub(super) parent: Option<EntryId>,
+    /// What repeats what goes, in the name of the session.
+    pub(super) titles: Titles,
     /// Where the conversation goes on.
     pub(super) leaf: Option<EntryId>,
 }
@@ -51,10 +54,13 @@ impl Plan {
         let log = session.log();
         let is_entry = |seq: &&Seq| log.record(**seq).is_some_and(Record::is_visible);
         let entries = doomed.iter().filter(is_entry).copied().collect();
-        let mut plan = Self { fates: BTreeMap::new(), entries, mentions: Vec::new(), parent, leaf };
+        let mut plan =
+            Self { fates: BTreeMap::new(), entries, mentions: Vec::new(), titles: Titles::default(), parent, leaf };
         for seq in log.seqs().filter(|seq| log.stored_place(*seq).is_some_and(|place| place.source == 0)) {
             plan.decide(session, &doomed, seq)?;
         }
+        plan.titles = Titles::of(session, &doomed)?;
+        plan.fates.extend(plan.titles.entries.iter().map(|seq| (*seq, Fate::Erased)));
         Ok(plan)
     }
 
@@ -82,6 +88,8 @@ impl Plan {
             (Kind::Label, _) => names(Some(raw), "targetId"),
             (Kind::Custom, Marker::Leaf) => goes || names(data, "target") || names(data, "left"),
             (Kind::Custom, Marker::Segment) => names(data, "replacement"),
+            // What another agent noted of what goes.
+            (Kind::Custom, Marker::Session) => goes && raw.field("customType").is_some_and(is_origin),
             (Kind::BranchSummary, _) if !goes => {
                 if names(raw.field("details"), "leftEntryId") {
                     self.mentions.push(seq);
@@ -97,6 +105,10 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+fn is_origin(custom_type: Raw<'_>) -> bool {
+    custom_type.text().as_deref() == Some("ramus.origin")
 }
 
 /// What hangs from each entry, inert entries included.

@@ -1,7 +1,7 @@
 //! `branch --files`: every branch of a conversation brings its own files along.
 
 use ramus_model::Seq;
-use ramus_snapshot::{Conflict, SnapshotId, Step};
+use ramus_snapshot::{Conflict, SnapshotId, Step, Taken};
 use serde_json::json;
 
 use super::{RevertReport, Way, check_here};
@@ -10,7 +10,7 @@ use crate::error::EngineError;
 use crate::operation::Doing;
 use crate::session::Session;
 use crate::verb::branch::branch_target;
-use crate::verb::restore::{RestoreOptions, RestoreReport, mind, towards};
+use crate::verb::restore::{RestoreOptions, RestoreReport, mind, note_ignored, towards};
 use crate::verb::snapshot::look;
 use crate::verb::travel::Then;
 use crate::workspace::{Blame, Timeline};
@@ -28,16 +28,18 @@ impl Engine {
     ) -> Result<RevertReport, EngineError> {
         let _lease = self.store.lease(session.location(), self.now())?;
         self.end_travel(session)?;
+        self.close_calls(session)?;
         let id = branch_target(session, target)?;
         let timeline = Timeline::of(session)?;
         let unseen = || EngineError::Invalid(format!("no snapshot tells what the files were at {id}"));
         let (since, commit) = session.files_at(target, &timeline)?.ok_or_else(unseen)?;
         let mut store = self.snapshot_store(session)?;
         check_here(session, &store, [commit])?;
-        let current = look(session, &mut store, "")?.id;
+        let Taken { id: current, mut uncovered, .. } = look(session, &mut store, "")?;
+        note_ignored(&mut uncovered, store.ignored_since(current, store.info(commit)?.created)?);
         let touched = timeline.touched(&store, Some(since), current, Blame::Since(commit))?;
         let mut plan = towards(&store, commit, current, &options.only)?;
-        mind(&mut plan, &touched);
+        mind(&store, &mut plan, &touched, (current, options.force))?;
         let is_possible = |step: &Step| match step.conflict {
             None => true,
             Some(Conflict::Changed) => options.force,
@@ -45,11 +47,11 @@ impl Engine {
         };
         let is_there = session.leaf().as_ref() == Some(&id) && !plan.steps.iter().any(is_possible);
         if options.dry_run || is_there {
-            let files = RestoreReport { plan, ..RestoreReport::default() };
+            let files = RestoreReport { plan, uncovered, ..RestoreReport::default() };
             return Ok(RevertReport { files, leaf: id, is_done: false });
         }
-        let data = json!({"op": "branch", "client": self.client, "target": id.as_str()});
-        let way = Way { plan, store: Some(store) };
+        let data = json!({"op": "branch", "client": self.client_of(session), "target": id.as_str()});
+        let way = Way { plan, store: Some(store), uncovered, without: None };
         let mut doing = Doing::several("branch", self, session);
         let what = format!("the files of {id}");
         let done = self.carry_out(session, way, (options.force, &what), Then::Move(data), &mut doing)?;
@@ -62,15 +64,13 @@ impl Session {
     /// Returns the files as they were last seen on the path to an entry, and where that is told; what was there before the
     /// first change behind it when they were never seen before.
     fn files_at(&self, entry: Seq, timeline: &Timeline) -> Result<Option<(Seq, SnapshotId)>, EngineError> {
-        let log = self.log();
-        let end = self.notes_behind(entry)?.last().map_or(entry, |(seq, _)| *seq);
-        for seq in log.ancestors(Some(end)) {
-            let at = timeline.moments.binary_search_by_key(&seq, |(seq, _)| *seq);
-            let note = at.ok().and_then(|at| timeline.moments.get(at));
-            if let Some(commit) = note.and_then(|(_, note)| note.commit.or(note.latest)) {
+        for note in self.path_notes(Some(entry)) {
+            let (seq, note) = note?;
+            if let Some(commit) = note.commit.or(note.latest) {
                 return Ok(Some((seq, commit)));
             }
         }
+        let end = self.end_of(entry)?;
         Ok(timeline.state_at(end).map(|commit| (end, commit)))
     }
 }

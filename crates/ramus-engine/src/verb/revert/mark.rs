@@ -3,6 +3,7 @@
 use ramus_model::json::Raw;
 use ramus_model::{Kind, Marker, Seq};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::EngineError;
 use crate::session::Session;
@@ -34,6 +35,8 @@ pub(crate) struct InForce {
     pub(super) left: String,
     /// The entry behind which it changed files; empty when it changed none.
     pub(super) since: String,
+    /// All that the pointer says.
+    pub(crate) data: Value,
 }
 
 impl Session {
@@ -83,6 +86,7 @@ impl InForce {
             time: text(raw, "timestamp").unwrap_or_default(),
             safety_snapshot: text(data, "safety_snapshot"),
         };
-        Some(Self { mark, pointer, left: text(data, "left")?, since: text(data, "since").unwrap_or_default() })
+        let (left, since) = (text(data, "left")?, text(data, "since").unwrap_or_default());
+        Some(Self { mark, pointer, left, since, data: serde_json::from_slice(data.bytes()).ok()? })
     }
 }

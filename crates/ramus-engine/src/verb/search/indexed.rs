@@ -85,7 +85,7 @@ fn ask(held: &Held<'_>, sought: &Sought<'_>, wrong: &HashSet<String>) -> Result<
     let behind = behind(held)?;
     let mut except: Vec<i64> = behind.files.iter().map(|file| file.file).chain(behind.gone).collect();
     except.extend(numbers(held, wrong)?);
-    let is_chosen = search.query.is_about_sessions() || sought.place.is_some();
+    let is_chosen = search.query.is_about_sessions() || sought.place.is_some() || search.owner.is_some();
     let mut chosen = if is_chosen { held.choose(&|facts| sought.admits(facts))? } else { held.choose_all()? };
     let files = is_chosen.then(|| std::mem::take(&mut chosen.files));
     let proposals = held.propose(&Ask { query: &search.query, files, except, limit: search.limit })?;

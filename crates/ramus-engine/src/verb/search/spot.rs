@@ -88,6 +88,7 @@ pub(crate) struct About {
     pub(crate) starred: bool,
     pub(crate) draft: bool,
     pub(crate) damaged: bool,
+    pub(crate) owner: String,
 }
 
 impl About {
@@ -107,6 +108,7 @@ impl About {
             starred: session.starred(),
             draft: session.residence() == Residence::Draft,
             damaged: log.is_damaged(),
+            owner: session.owner().to_owned(),
         }
     }
 
@@ -122,6 +124,7 @@ impl About {
             starred: self.starred,
             draft: self.draft,
             damaged: self.damaged,
+            owner: &self.owner,
         }
     }
 }

@@ -26,6 +26,10 @@ pub(super) struct Changed {
     /// Whether it wrote to the tree or moved the leaf.
     pub(super) moves_leaf: bool,
     pub(super) has_files: bool,
+    /// What was shared.
+    pub(super) shares: BTreeSet<String>,
+    /// Whether something that was shared was taken back.
+    pub(super) ends_share: bool,
 }
 
 impl Changed {
@@ -46,6 +50,12 @@ impl Changed {
         if !log.is_original(seq) {
             self.versions.extend(text("id"));
             return Ok(());
+        }
+        if let Some(data) = raw.field("data").filter(|_| text("customType").as_deref() == Some("ramus.share")) {
+            match data.field("op").and_then(Raw::text).as_deref() {
+                Some("share") => self.shares.extend(data.field("id").and_then(Raw::text).map(|id| id.into_owned())),
+                _ => self.ends_share = true,
+            }
         }
         match (record.kind, record.marker) {
             (Kind::Label, _) => self.labels.extend(text("targetId")),

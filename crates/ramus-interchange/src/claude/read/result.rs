@@ -1,11 +1,10 @@
-//! Results of tools. Claude Code hangs each from the line of its call, side by side; a model is told of all of them, so they
-//! are one path here.
+//! Results of tools, each an entry of its own.
 
 use ramus_model::json::{Object, Raw};
 
 use super::super::block;
 use super::spill::Spilled;
-use super::{Reader, Results, hang, stamp};
+use super::{Reader, hang, stamp};
 use crate::compose::Composer;
 use crate::emit::{Hang, New};
 use crate::error::Error;
@@ -27,9 +26,9 @@ impl Reader<'_> {
         let calls: Vec<String> =
             results.iter().filter_map(|block| Some(block.field("tool_use_id")?.text()?.into_owned())).collect();
         let answer = parent.as_deref().and_then(|parent| self.emitter.entry_of(parent));
-        let before = self.results.take().filter(|before| Some(&before.answer) == answer.as_ref());
-        let before = before.filter(|before| !calls.iter().any(|call| before.calls.contains(call)));
-        let first = before.as_ref().map_or_else(|| hang(parent.as_deref()), |before| Hang::Entry(&before.last));
+        let place = answer.as_ref().and_then(|answer| self.threads.place_results(answer, &calls));
+        let first = place.as_ref().map_or_else(|| hang(parent.as_deref()), Hang::Entry);
+        let mut given = Vec::new();
         for (at, block) in results.iter().filter_map(|block| block.object()).enumerate() {
             // The holes of a record lead to one entry, so a record that becomes several has none.
             let mut composer = Composer::new(if alone { &record.bytes } else { &[] });
@@ -37,22 +36,23 @@ impl Reader<'_> {
             self.result(&mut composer, &block, object, spilled.as_ref());
             let (members, holes) = composer.finish();
             let own = format!("{uuid}.r{}", at + 1);
-            let records = [record.kept(holes)];
+            // The first of them keeps the record: a copy for each would cost the square of a long line.
+            let kept = (at == 0).then(|| record.kept(holes));
             let new = New {
                 kind: "message",
                 id: if at == 0 { uuid } else { &own },
                 parent: if at == 0 { first } else { Hang::Last },
                 timestamp: time.as_deref(),
                 members: &members,
-                records: if at == 0 { &records } else { &[] },
+                records: kept.as_slice(),
                 inert: false,
             };
             let entry = self.emitter.entry(&new)?;
             self.emitter.point(uuid, &entry);
+            given.push(entry);
         }
-        if let (Some(answer), Some(last)) = (answer, self.emitter.last().cloned()) {
-            let earlier = before.map(|before| before.calls).unwrap_or_default();
-            self.results = Some(Results { answer, last, calls: [earlier, calls].concat() });
+        if let Some(answer) = answer {
+            self.threads.results(&answer, calls, &given);
         }
         if others.is_empty() {
             return Ok(());

@@ -4,7 +4,8 @@
 use ramus_model::json::{Object, Raw, Shape};
 
 use super::super::block;
-use super::{Reader, stamp};
+use super::front::leaf;
+use super::{Pending, Reader, stamp};
 use crate::compose::Composer;
 use crate::emit::New;
 use crate::error::Error;
@@ -20,6 +21,8 @@ impl Reader<'_> {
             _ => ("", false),
         };
         let title = object.field(name).filter(|title| title.shape() == Shape::Text && !title.is_blank());
+        // A summary may be about another session.
+        let title = title.filter(|_| leaf(object).is_none_or(|leaf| self.has(&leaf)));
         let Some(title) = title.filter(|_| given || !self.named) else {
             self.emitter.keep(record.whole());
             return Ok(());
@@ -34,6 +37,15 @@ impl Reader<'_> {
         let new =
             New { kind: "session_info", id: &id, members: &members, records: &records, inert: true, ..New::default() };
         self.emitter.entry(&new).map(drop)
+    }
+
+    /// Says whether a line with this id is in the file.
+    fn has(&self, uuid: &str) -> bool {
+        let is_pending = match &self.pending {
+            Pending::Answer(answer) => answer.uuids().any(|known| known == uuid),
+            _ => false,
+        };
+        is_pending || self.emitter.knows(uuid) || self.leaves.contains(uuid)
     }
 
     pub(super) fn user(

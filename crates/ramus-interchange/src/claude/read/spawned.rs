@@ -6,6 +6,7 @@ use std::io::Read as _;
 use ramus_model::json::Raw;
 
 use super::super::format;
+use super::front::Front;
 use super::{Chain, Reader};
 use crate::error::Error;
 use crate::limits::Limits;
@@ -30,8 +31,12 @@ pub(crate) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> 
         let start = Start { id: format!("{session}.{agent}"), ..child(&session) };
         return Ok(Reader::new(source, limits, sink, start, Chain::Any).read(source.open()?)?.report);
     }
-    let start = Start { id: stem, format: format(), ..Start::default() };
-    let main = Reader::new(source, limits, sink, start, Chain::Main).read(source.open()?)?;
+    let mut start = Start { id: stem, format: format(), ..Start::default() };
+    let mut front = Front::of(source.open()?, limits)?;
+    front.fill(&mut start);
+    let mut main = Reader::new(source, limits, sink, start, Chain::Main);
+    main.leaves = front.leaves;
+    let main = main.read(source.open()?)?;
     let (mut report, session, inline) = (main.report, main.session, main.passed_over);
     if inline {
         // Older versions wrote the lines of spawned agents between the others.

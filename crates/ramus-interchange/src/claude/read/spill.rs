@@ -27,6 +27,12 @@ impl Reader<'_> {
     /// Reads the output that a result refers to. One that is not there, or cannot be had, is reported: its beginning stays.
     pub(super) fn spilled(&mut self, line: u64, content: Option<Raw<'_>>) -> Result<Option<Spilled>, Error> {
         let Some(file) = content.and_then(file_named) else { return Ok(None) };
+        // Claude Code writes one for each result. Whoever names one again and again would have it read as often.
+        if !self.spills.insert(file.clone()) {
+            let why =
+                "the whole output of a tool is kept with the first result that names it; here its beginning is kept";
+            return self.emitter.lose(Some(line), why).map(|()| None);
+        }
         let start = &self.emitter.start;
         let session = start.parent.as_deref().unwrap_or(&start.id);
         let most = self.limits.line as u64;

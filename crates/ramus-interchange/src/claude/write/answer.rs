@@ -14,6 +14,9 @@ impl Writer<'_> {
         let mut uuids = Vec::new();
         let mut parent = self.hangs_from(step).map(str::to_owned);
         let written: Vec<_> = answer.parts.iter().filter(|part| self.is_written(part, is_own)).collect();
+        self.losses.cost(answer);
+        self.losses.ending(answer);
+        self.losses.provider(answer, "anthropic");
         if written.is_empty() {
             return self.nothing("answers without content");
         }

@@ -1,5 +1,7 @@
 //! What is said: prompts, answers that come in item by item, outcomes of calls.
 
+use std::borrow::Cow;
+
 use ramus_model::json::{Object, Raw};
 
 use super::super::item::{self, Item};
@@ -14,7 +16,8 @@ impl Reader<'_> {
     pub(super) fn item(&mut self, record: &Record<'_>, line: &Object<'_>, payload: &Object<'_>) -> Result<(), Error> {
         match Item::of(payload) {
             Item::Answer => {
-                if let (Some(id), Some(name)) = (payload.text("call_id"), payload.text("name"))
+                let name = payload.text("name").or_else(|| item::unnamed(payload).map(Cow::Borrowed));
+                if let (Some(id), Some(name)) = (payload.text("call_id"), name)
                     && self.names.len() < MAX_CALLS
                 {
                     self.names.insert(id.into_owned(), name.into_owned());
@@ -54,7 +57,7 @@ impl Reader<'_> {
 
     fn output(&mut self, record: &Record<'_>) -> Result<(), Error> {
         let Some(line) = record.object() else { return Ok(()) };
-        let Some(payload) = line.field("payload").and_then(Raw::object) else { return Ok(()) };
+        let Some(payload) = record.raw().and_then(item::held).and_then(Raw::object) else { return Ok(()) };
         let call = payload.text("call_id").unwrap_or_default();
         let name = self.names.remove(&*call).unwrap_or_default();
         let output = payload.field("output");

@@ -27,6 +27,9 @@ impl Writer<'_> {
     }
 
     pub(super) fn answer(&mut self, step: &Step<'_>, answer: &Answer<'_>) -> Result<(), Error> {
+        self.losses.cost(answer);
+        self.losses.ending(answer);
+        self.asked(step, answer)?;
         for part in &answer.parts {
             match part {
                 Part::Text(text) if text.is_blank() => {}
@@ -47,7 +50,7 @@ impl Writer<'_> {
                 }
             }
         }
-        Ok(())
+        self.counted(step, &answer.usage)
     }
 
     /// Writes a thought. Only one that OpenAI sealed can be sent back.
@@ -68,6 +71,9 @@ impl Writer<'_> {
             [Part::Text(text)] => Some(*text),
             _ => None,
         };
+        if result.is_error {
+            self.losses.lose("that calls failed: Codex knows only what they gave");
+        }
         self.item(step, |payload| {
             payload.text("type", "function_call_output");
             payload.text("call_id", &call_id(&result.call));

@@ -1,30 +1,36 @@
 //! What calls gave: told to the model by a message, or known from the answer that made them.
 
+use ramus_model::EntryId;
 use ramus_model::json::{Object, Raw};
 
-use super::said::{composed, content_hash};
+use super::said::{composed, content_hash, version_hash};
 use super::{Known, OpenCall, Pending, Reader, message};
 use crate::compose::Composer;
 use crate::emit::New;
 use crate::error::Error;
+use crate::origin::Kept;
 use crate::record::Record;
 
 impl Reader<'_> {
-    /// Outcomes of calls, as the model is told of them. Those that an answer already has are the same.
-    pub(super) fn tools(&mut self, record: &Record<'_>, object: &Object<'_>, id: &str) -> Result<(), Error> {
+    /// Outcomes of calls, as the model is told of them. Those that an answer already has are the same. What is said beside them
+    /// is a message of its own.
+    pub(super) fn tools(&mut self, object: &Object<'_>, id: &str, record: Option<&Record<'_>>) -> Result<(), Error> {
         let parent = self.emitter.last().cloned();
-        let answers: Vec<_> = message::answers(object).collect();
-        let alone = answers.len() == 1;
-        for (at, answer) in answers.iter().enumerate() {
-            let call = answer.text("id").unwrap_or_default();
-            self.open.retain(|open| open.id != *call);
-            self.answered.insert(call.clone().into_owned());
-            let mut composer = Composer::new(if alone { &record.bytes } else { &[] });
-            let name = answer.text("name").unwrap_or_default();
-            message::result(&mut composer, &call, &name, answer.field("response"), message::millis(object), false);
+        let (outcomes, said) = message::outcomes(object);
+        let (time, millis) = (object.text("timestamp"), message::millis(object));
+        let alone = outcomes.len() == 1 && said.is_empty();
+        let source = record.filter(|_| alone).map_or(&[][..], |record| &record.bytes);
+        let mut records = record.map(|record| vec![record.whole()]).unwrap_or_default();
+        for (at, outcome) in outcomes.iter().enumerate() {
+            self.open.retain(|open| open.id != outcome.id);
+            self.answered.insert(outcome.id.clone());
+            let mut composer = Composer::new(source);
+            message::result(&mut composer, outcome, millis);
             let (members, holes) = composer.finish();
+            if let Some(record) = record.filter(|_| alone) {
+                records = vec![record.kept(holes)];
+            }
             let own = format!("{id}.r{}", at + 1);
-            let (time, records) = (object.text("timestamp"), [record.kept(holes)]);
             let new = New {
                 kind: "message",
                 id: if at == 0 { id } else { &own },
@@ -35,9 +41,18 @@ impl Reader<'_> {
             };
             self.emitter.entry(&new)?;
         }
+        if !said.is_empty() {
+            let mut composer = Composer::new(&[]);
+            message::beside(&mut composer, &said, millis);
+            let (members, _) = composer.finish();
+            let own = format!("{id}.said");
+            let new =
+                New { kind: "message", id: &own, timestamp: time.as_deref(), members: &members, ..New::default() };
+            self.emitter.entry(&new)?;
+        }
         let entry = self.emitter.last().cloned();
-        let known = Known { entry, parent, content: content_hash(object), own: None };
-        self.messages.insert(id.to_owned(), known);
+        let (content, version) = (content_hash(object), version_hash(object));
+        self.know(id, Known { entry, parent, content, version, own: None, kept: None });
         Ok(())
     }
 
@@ -47,19 +62,28 @@ impl Reader<'_> {
         let Some(object) = record.object() else { return Ok(()) };
         let id = object.text("id").unwrap_or_default();
         let (members, holes) = composed(&object, &record.bytes);
+        let mut whole: Vec<Kept> = before.clone();
+        whole.push(record.whole());
         before.push(record.kept(holes));
         self.give(&object, &id, &members, &before)?;
-        for call in message::calls(&object) {
-            let text = |name: &str| call.text(name).unwrap_or_default().into_owned();
-            let bytes = call.field("result").map_or(b"null".to_vec(), |result| result.bytes().to_vec());
-            let failed = call.text("status").is_some_and(|status| status == "error");
-            let open = OpenCall { answer: id.clone().into_owned(), id: text("id"), name: text("name"), bytes };
-            if call.field("result").is_some() || failed {
+        self.hold(&id, whole);
+        self.open(&object, &id);
+        behind.into_iter().for_each(|kept| self.emitter.keep(kept));
+        Ok(())
+    }
+
+    /// Takes the calls of an answer that say what they gave, as long as nothing else did.
+    pub(super) fn open(&mut self, object: &Object<'_>, id: &str) {
+        for raw in object.field("toolCalls").into_iter().flat_map(Raw::items) {
+            let open = raw.object().and_then(|call| OpenCall::of(id, &call, raw.bytes()));
+            let is_new = |open: &OpenCall| {
+                !self.answered.contains(&open.id)
+                    && self.open.iter().all(|other| other.id != open.id || open.id.is_empty())
+            };
+            if let Some(open) = open.filter(is_new) {
                 self.open.push(open);
             }
         }
-        behind.into_iter().for_each(|kept| self.emitter.keep(kept));
-        Ok(())
     }
 
     /// Gives away everything that waited.
@@ -68,20 +92,26 @@ impl Reader<'_> {
         let open = std::mem::take(&mut self.open);
         let behind = if open.is_empty() { Vec::new() } else { self.emitter.take_run() };
         for (at, call) in open.iter().enumerate() {
-            let result = Raw::parse(&call.bytes);
-            let response = result
-                .and_then(|result| result.items().find_map(|part| part.field("functionResponse")?.field("response")));
+            let Some(raw) = Raw::parse(&call.bytes) else { continue };
             let mut composer = Composer::new(&[]);
-            message::result(&mut composer, &call.id, &call.name, response.or(result), None, false);
+            message::result(&mut composer, &message::Outcome::of_call(&call.id, &call.name, raw), None);
             let (members, _) = composer.finish();
             let id = format!("{}.c{}", call.answer, at + 1);
             self.answered.insert(call.id.clone());
+            let parent = self.emitter.last().cloned();
             let entry = self.emitter.entry(&New { kind: "message", id: &id, members: &members, ..New::default() })?;
-            if let Some(known) = self.messages.get_mut(&call.answer) {
-                known.entry = Some(entry);
-            }
+            self.extend(&call.answer, parent.as_ref(), &entry);
         }
         behind.into_iter().for_each(|kept| self.emitter.keep(kept));
         Ok(())
+    }
+
+    /// Notes that an outcome is the end of the message that it hangs from: of its answer, or of what came last.
+    fn extend(&mut self, answer: &str, parent: Option<&EntryId>, entry: &EntryId) {
+        for id in [Some(answer), self.latest.as_deref()].into_iter().flatten() {
+            if let Some(known) = self.messages.get_mut(id).filter(|known| known.entry.as_ref() == parent) {
+                known.entry = Some(entry.clone());
+            }
+        }
     }
 }

@@ -4,9 +4,7 @@ use ramus_model::json::{Object, Raw};
 
 use super::super::message::Speaker;
 use super::said::{composed, content_hash};
-use super::{Known, OpenCall, Reader, message};
-use crate::compose::Composer;
-use crate::emit::New;
+use super::{Reader, message};
 use crate::error::Error;
 use crate::record::Record;
 
@@ -61,45 +59,16 @@ impl Reader<'_> {
                 self.settle()?;
                 let (members, _) = composed(&object, &[]);
                 self.give(&object, &id, &members, &[])?;
-                let calls = message::calls(&object).filter(|call| call.field("result").is_some());
-                self.open = calls
-                    .map(|call| OpenCall {
-                        answer: id.clone(),
-                        id: call.text("id").unwrap_or_default().into_owned(),
-                        name: call.text("name").unwrap_or_default().into_owned(),
-                        bytes: call.field("result").map_or(b"null".to_vec(), |result| result.bytes().to_vec()),
-                    })
-                    .collect();
+                self.hold(&id, Vec::new());
+                self.open(&object, &id);
                 Ok(())
             }
             Speaker::Tools if self.is_answered(&object) => Ok(()),
-            Speaker::Tools => self.tools_again(&object, &id),
+            Speaker::Tools => self.tools(&object, &id, None),
             Speaker::Nobody => {
-                let entry = self.emitter.last().cloned();
-                let known = Known { entry: entry.clone(), parent: entry, content: content_hash(&object), own: None };
-                self.messages.insert(id, known);
+                self.pass(&object, &id);
                 Ok(())
             }
         }
-    }
-
-    fn tools_again(&mut self, object: &Object<'_>, id: &str) -> Result<(), Error> {
-        let parent = self.emitter.last().cloned();
-        for (at, answer) in message::answers(object).enumerate() {
-            let call = answer.text("id").unwrap_or_default();
-            self.open.retain(|open| open.id != *call);
-            self.answered.insert(call.clone().into_owned());
-            let mut composer = Composer::new(&[]);
-            let name = answer.text("name").unwrap_or_default();
-            message::result(&mut composer, &call, &name, answer.field("response"), message::millis(object), false);
-            let (members, _) = composer.finish();
-            let own = format!("{id}.r{}", at + 1);
-            let id = if at == 0 { id } else { &own };
-            self.emitter.entry(&New { kind: "message", id, members: &members, ..New::default() })?;
-        }
-        let entry = self.emitter.last().cloned();
-        let known = Known { entry, parent, content: content_hash(object), own: None };
-        self.messages.insert(id.to_owned(), known);
-        Ok(())
     }
 }

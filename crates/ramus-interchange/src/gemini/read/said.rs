@@ -2,10 +2,10 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use ramus_model::json::Object;
+use ramus_model::json::{Object, Raw};
 
 use super::super::message::{self, Speaker};
-use super::{Known, Pending, Reader};
+use super::{HELD, HELD_BYTES, Known, Pending, Reader};
 use crate::compose::Composer;
 use crate::emit::New;
 use crate::error::Error;
@@ -16,21 +16,35 @@ impl Reader<'_> {
     /// A message that was met before and comes again: the same, or a later version of it.
     pub(super) fn again(&mut self, record: &Record<'_>, object: &Object<'_>, known: &Known) -> Result<(), Error> {
         self.settle()?;
-        let content = content_hash(object);
-        if let Some(own) = known.own.clone().filter(|_| content != known.content) {
-            let (members, _) = composed(object, &[]);
-            let time = object.text("timestamp");
-            let new = New {
-                kind: "message",
-                id: own.as_str(),
-                timestamp: time.as_deref(),
-                members: &members,
-                ..New::default()
-            };
-            self.emitter.supersede(&new, &own, known.parent.clone())?;
-            if let Some(known) = object.text("id").and_then(|id| self.messages.get_mut(&*id)) {
-                known.content = content;
+        let id = object.text("id").unwrap_or_default();
+        let version = version_hash(object);
+        match (&known.own, &known.kept) {
+            (Some(own), Some(kept)) if version != known.version => {
+                let (members, _) = composed(object, &[]);
+                let time = object.text("timestamp");
+                let new = New {
+                    kind: "message",
+                    id: own.as_str(),
+                    timestamp: time.as_deref(),
+                    members: &members,
+                    records: kept,
+                    ..New::default()
+                };
+                self.emitter.supersede(&new, own, known.parent.clone())?;
+                // They are the records of the first version, and counted with it.
+                self.emitter.report.kept -= kept.len() as u64;
+                if let Some(known) = self.messages.get_mut(&*id) {
+                    (known.content, known.version) = (content_hash(object), version);
+                }
             }
+            (Some(_), None) if version != known.version => {
+                let why = "later versions of messages that came long before; they are kept and do not count";
+                self.emitter.lose(Some(record.line), why)?;
+            }
+            _ => {}
+        }
+        if Speaker::of(object) == Speaker::Model {
+            self.open(object, &id);
         }
         self.wait(record.whole())
     }
@@ -47,16 +61,16 @@ impl Reader<'_> {
             Speaker::User => {
                 self.settle()?;
                 let (members, holes) = composed(object, &record.bytes);
-                self.give(object, id, &members, &[record.kept(holes)])
+                self.give(object, id, &members, &[record.kept(holes)])?;
+                self.hold(id, vec![record.whole()]);
+                Ok(())
             }
             Speaker::Tools => {
                 self.settle_answer()?;
-                self.tools(record, object, id)
+                self.tools(object, id, Some(record))
             }
             Speaker::Nobody => {
-                let entry = self.emitter.last().cloned();
-                let known = Known { entry: entry.clone(), parent: entry, content: content_hash(object), own: None };
-                self.messages.insert(id.to_owned(), known);
+                self.pass(object, id);
                 self.wait(record.whole())
             }
         }
@@ -73,13 +87,44 @@ impl Reader<'_> {
         let parent = self.emitter.last().cloned();
         let new = New { kind: "message", id, timestamp: time.as_deref(), members, records, ..New::default() };
         let entry = self.emitter.entry(&new)?;
-        let known = Known { entry: Some(entry.clone()), parent, content: content_hash(object), own: Some(entry) };
+        let (content, version) = (content_hash(object), version_hash(object));
+        let known = Known { entry: Some(entry.clone()), parent, content, version, own: Some(entry), kept: None };
         // A call that is made again on another branch has its outcome there once more.
         for id in message::call_ids(object) {
             self.answered.remove(&*id);
         }
-        self.messages.insert(id.to_owned(), known);
+        self.know(id, known);
         Ok(())
+    }
+
+    /// Remembers a message that is nobody's word.
+    pub(super) fn pass(&mut self, object: &Object<'_>, id: &str) {
+        let entry = self.emitter.last().cloned();
+        let (content, version) = (content_hash(object), version_hash(object));
+        let known = Known { entry: entry.clone(), parent: entry, content, version, own: None, kept: None };
+        self.messages.insert(id.to_owned(), known);
+    }
+
+    /// Remembers a message that became entries.
+    pub(super) fn know(&mut self, id: &str, known: Known) {
+        self.messages.insert(id.to_owned(), known);
+        self.latest = Some(id.to_owned());
+    }
+
+    /// Holds the records of a message in case a later version of it comes. What came long before is let go.
+    pub(super) fn hold(&mut self, id: &str, records: Vec<Kept>) {
+        let bytes = records.iter().map(Kept::len).sum();
+        let Some(known) = self.messages.get_mut(id) else { return };
+        known.kept = Some(records);
+        self.held.push_back((id.to_owned(), bytes));
+        self.held_bytes += bytes;
+        while self.held.len() > HELD || self.held.len() > 1 && self.held_bytes > HELD_BYTES {
+            let Some((oldest, bytes)) = self.held.pop_front() else { return };
+            self.held_bytes -= bytes;
+            if let Some(known) = self.messages.get_mut(&oldest).filter(|_| oldest != id) {
+                known.kept = None;
+            }
+        }
     }
 }
 
@@ -93,12 +138,26 @@ pub(super) fn composed(object: &Object<'_>, record: &[u8]) -> (Vec<u8>, Vec<crat
     composer.finish()
 }
 
-/// What tells versions of a message apart. The same message may be spelled in more than one way.
+/// What tells messages apart. The same message may be spelled in more than one way.
 pub(super) fn content_hash(object: &Object<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     object.text("type").hash(&mut hasher);
     message::text(object).hash(&mut hasher);
     message::call_ids(object).for_each(|id| id.hash(&mut hasher));
     message::answers(object).for_each(|answer| answer.text("id").hash(&mut hasher));
+    hasher.finish()
+}
+
+/// What tells versions of a message apart that is written more than once, but for what its calls gave: all that its entry says.
+pub(super) fn version_hash(object: &Object<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for name in ["type", "content", "thoughts", "tokens", "model"] {
+        object.field(name).map(Raw::bytes).hash(&mut hasher);
+    }
+    for call in message::calls(object) {
+        for name in ["id", "name", "args"] {
+            call.field(name).map(Raw::bytes).hash(&mut hasher);
+        }
+    }
     hasher.finish()
 }

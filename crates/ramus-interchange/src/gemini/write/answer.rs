@@ -4,7 +4,7 @@ use super::{Waiting, Writer};
 use crate::compose::Composer;
 use crate::error::Error;
 use crate::mapping::call_id;
-use crate::step::{Part, Step, What, plain};
+use crate::step::{Answer, Part, Step, What, plain};
 
 impl Writer<'_> {
     /// Writes the answer that waits, and what its calls gave.
@@ -19,6 +19,7 @@ impl Writer<'_> {
     pub(super) fn answer(&mut self, step: &Step<'_>, results: &[Step<'_>]) -> Result<(), Error> {
         let What::Answer(answer) = &step.what else { return Ok(()) };
         self.begin()?;
+        self.untold(answer);
         let mut composer = self.begin_message(step, "gemini");
         let texts: Vec<_> = answer.parts.iter().filter(|part| matches!(part, Part::Text(_))).collect();
         match texts.as_slice() {
@@ -56,6 +57,25 @@ impl Writer<'_> {
             self.losses.lose("parts of answers that are neither text, thought nor call");
         }
         self.composed(composer)
+    }
+
+    /// Counts what an answer says that a message of Gemini CLI does not.
+    fn untold(&mut self, answer: &Answer<'_>) {
+        self.losses.cost(answer);
+        self.losses.ending(answer);
+        self.losses.provider(answer, "google");
+        if answer.usage.cache_write > 0 {
+            self.losses.lose("which tokens went into a cache: they are counted as sent");
+        }
+        for part in &answer.parts {
+            match part {
+                Part::Thinking { redacted: true, .. } => self.losses.lose("thoughts that only their model can read"),
+                Part::Thinking { signature: Some(_), .. } => {
+                    self.losses.lose("the seals of thoughts: they are for people to read");
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Writes the message by which the model is told what a call gave.

@@ -16,6 +16,7 @@ impl Writer<'_> {
         let What::Answer(answer) = &step.what else { return Ok(()) };
         let results: Vec<_> = results.iter().filter_map(|line| Step::read(line)).collect();
         self.model = (answer.provider.clone().into_owned(), answer.model.clone().into_owned());
+        self.losses.ending(answer);
         let mut parts = Vec::new();
         for said in &answer.parts {
             match said {
@@ -26,6 +27,12 @@ impl Writer<'_> {
                     let id = id.text().unwrap_or_default();
                     let found =
                         results.iter().find(|step| matches!(&step.what, What::Result(result) if result.call == id));
+                    if let Some(What::Result(result)) = found.map(|step| &step.what)
+                        && result.is_error
+                        && result.parts.iter().any(|part| matches!(part, Part::Image { .. }))
+                    {
+                        self.losses.lose("pictures in what calls gave that failed");
+                    }
                     parts.push(tool(&id, *name, *arguments, found, step.millis()));
                 }
                 Part::Text(text) if text.is_blank() => {}

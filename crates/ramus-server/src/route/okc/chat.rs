@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{FromRequest as _, Request, State};
+use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use ramus_engine::Session;
 use ramus_model::{Record, Role, Seq};
 use serde::Deserialize;
+use serde_json::{Map, Value};
+use tokio::task::JoinHandle;
 use utoipa::ToSchema;
 
 use super::live::wants_events;
@@ -19,9 +21,10 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::document::{Refusals, Shape};
 use crate::error::{ApiError, Kind};
+use crate::guard::late;
 use crate::hub::Reader;
 use crate::input::{Body, Key};
-use crate::run::{Order, Taken};
+use crate::run::{Order, Running, Taken, WhenBusy};
 
 /// What is said.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -46,15 +49,49 @@ pub(crate) struct Message {
 /// turn goes on whoever waits for it.
 #[utoipa::path(post, path = "/api/chat", tag = "workbench", request_body = Message,
     params(Whose, ("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
-    responses((status = 200, description = "The answer, what was made, and the state of history and workspace; or events", body = Shape), Refusals))]
+    responses((status = 200, description = "The answer, what was made, and the state of history and workspace; or events",
+        content((Shape = "application/json"), (String = "text/event-stream"))), Refusals))]
 pub(crate) async fn chat(
     State(app): State<Arc<App>>,
     owner: Owner,
     client: Client,
     Key(key): Key,
-    headers: HeaderMap,
-    Body(said): Body<Message>,
+    request: Request,
 ) -> Result<Response, ApiError> {
+    let limit = app.limits.request;
+    let begun = tokio::time::timeout(limit, begin(app, owner, client, key, request));
+    let Begun { run, reader, ended } = begun.await.map_err(|_| late(&Method::POST))??;
+    match reader {
+        Some(reader) => Ok(stream::answer(reader.until_end_of(&run, false), ended)),
+        // A turn takes as long as it takes, and this is its answer.
+        None => {
+            let failed = |_| ApiError::new(Kind::Broken, "the server failed; look before trying again");
+            Ok(Answer::object(ended.await.map_err(failed)??).into_response())
+        }
+    }
+}
+
+/// Says whether a request is answered when a turn is over, however long that takes.
+pub(crate) fn waits_for_turn(method: &Method, route: Option<&str>) -> bool {
+    method == Method::POST && route == Some("/api/chat")
+}
+
+/// A turn that was started, whoever watches it, and what comes of it.
+struct Begun {
+    run: Arc<Running>,
+    reader: Option<Reader>,
+    ended: JoinHandle<Result<Map<String, Value>, ApiError>>,
+}
+
+async fn begin(
+    app: Arc<App>,
+    owner: Owner,
+    client: Client,
+    key: Option<String>,
+    request: Request,
+) -> Result<Begun, ApiError> {
+    let headers = request.headers().clone();
+    let Body(said) = Body::<Message>::from_request(request, &()).await?;
     if said.message.trim().is_empty() {
         return Err(ApiError::invalid("a message has words"));
     }
@@ -74,34 +111,42 @@ pub(crate) async fn chat(
         }
         false => None,
     };
+    app.runs.freed(session.id()).await;
     let prompt = said.message;
-    let order = Order { prompt: Some(prompt.clone()), model: said.model, ask: Some(said.ask), ..Order::default() };
+    // The answer is that of one turn, so what comes while another one runs is not told to that.
+    let when_busy = WhenBusy::Reject;
+    let (model, ask) = (said.model, Some(said.ask));
+    let order = Order { prompt: Some(prompt.clone()), model, ask, when_busy, ..Order::default() };
     let whose = owner.clone();
     // In one piece: a turn that was taken is started, whoever has left meanwhile.
-    let run = app.work(move |app| match app.runs.take(&whose, session.id(), &order, key.as_deref())? {
-        Taken::Told(run) => Ok(run),
-        Taken::Started(run, letters) => {
-            if said.replace_last
-                && let Err(error) = leave_last(app, &mut session)
-            {
-                app.give_up(&run, error.clone());
-                return Err(error);
+    let run = app.work(move |app| {
+        if let Some(past) = app.recall(&whose, &session, &order, key.as_deref())? {
+            return Ok(past);
+        }
+        // A turn that runs refuses what comes; one that could not run is refused before anybody is told of it.
+        let is_known = app.runs.is_known(&whose, session.id().as_str(), key.as_deref());
+        if !is_known && !app.runs.is_running(session.id()) {
+            app.check_order(&session, &order)?;
+        }
+        match app.runs.take(&whose, session.id(), &order, key.as_deref())? {
+            Taken::Told(run) => Ok(run),
+            Taken::Started(run, letters) => {
+                if said.replace_last
+                    && let Err(error) = leave_last(app, &mut session)
+                {
+                    app.give_up(&run, error.clone());
+                    return Err(error);
+                }
+                app.start(&run, session, order, letters);
+                Ok(run)
             }
-            app.start(&run, session, order, letters);
-            Ok(run)
         }
     });
     let run = run.await?;
     let awaited = Awaited { app: Arc::clone(&app), owner, client, run: Arc::clone(&run), prompt, started };
     // It is brought to its end also when nobody waits any more.
     let ended = tokio::spawn(awaited.reply());
-    match reader {
-        Some(reader) => Ok(stream::answer(reader.until_end_of(&run), ended)),
-        None => {
-            let failed = |_| ApiError::new(Kind::Broken, "the server failed; look before trying again");
-            Ok(Answer::object(ended.await.map_err(failed)??).into_response())
-        }
-    }
+    Ok(Begun { run, reader, ended })
 }
 
 /// Goes back to before the last thing that a person said.

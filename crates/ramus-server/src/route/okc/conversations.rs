@@ -5,24 +5,25 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ramus_engine::{
-    CONVERSATION, Children, EngineError, ErrorKind, Filter, NewSession, Session, SessionInfo, check_conversation,
+    CONVERSATION, Children, EngineError, ErrorKind, Filter, NewSession, Payload, Session, SessionInfo,
+    check_conversation,
 };
+use ramus_model::json::Raw;
 use ramus_model::{SessionId, time};
-use ramus_wire::okc as shape;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use utoipa::IntoParams;
 
 use super::client::CLIENT;
-use super::standing::{cleared, standing};
+use super::standing::{Sight, cleared, standing};
 use super::{Client, Whose};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::{App, moved};
 use crate::document::{Refusals, Shape};
 use crate::error::{ApiError, Kind};
-use crate::input::{Asked, Body, Expected, Named};
+use crate::input::{Asked, Expected, Named, Verbatim};
 
 /// How many conversations a page holds when nobody says, and at most.
 const PAGE: usize = 100;
@@ -30,6 +31,12 @@ const MOST: usize = 1000;
 
 /// The longest id of a conversation, in characters.
 const LONGEST_ID: usize = 64;
+
+/// How the sessions begin that are named here, so that no client can take the name of another's.
+const RESERVED: [&str; 2] = ["client-", "conversation-"];
+
+/// What counts in a conversation that is saved. Whatever else is in it is kept and not looked at.
+const UNDERSTOOD: [&str; 7] = ["id", "title", "createdAt", "updatedAt", "messages", "branches", "workspace"];
 
 /// Which conversations are listed.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -58,16 +65,17 @@ pub(crate) async fn list(
         all.sort_by_cached_key(|info| (std::cmp::Reverse(updated(info)), info.id.to_string()));
         let total = all.len();
         let page = all.into_iter().skip(range.offset).take(range.limit.unwrap_or(PAGE).min(MOST));
+        let mut sight = Sight::new(app, &owner, &client);
         let mut told = Vec::new();
         for info in page {
             match app.session(&owner, info.id.as_str()) {
-                Ok(session) => told.push(shape::conversation(&session, &info)?),
+                Ok(session) => told.push(sight.described(session, info)?.bytes()),
                 // Deleted since.
                 Err(error) if error.kind() == Kind::Engine(ErrorKind::NotFound) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(Answer::json(json!({"conversations": told, "total": total})))
+        Ok(spelled("conversations", &[&b"["[..], &told.join(&b','), b"]"].concat(), &format!(",\"total\":{total}")))
     })
     .await
 }
@@ -88,7 +96,7 @@ pub(crate) async fn show(
     client: Client,
     Named(id): Named<String>,
 ) -> Result<Answer, ApiError> {
-    app.work(move |app| told(&open(app, &owner, &client, &id)?)).await
+    app.work(move |app| told(app, &owner, &client, open(app, &owner, &client, &id)?)).await
 }
 
 /// Saves a conversation under the id that it has.
@@ -102,9 +110,10 @@ pub(crate) async fn create(
     owner: Owner,
     client: Client,
     expected: Expected,
-    Body(payload): Body<Map<String, Value>>,
+    sent: Verbatim,
 ) -> Result<Answer, ApiError> {
-    let id = payload.get("id").and_then(Value::as_str).map(str::trim).filter(|id| !id.is_empty());
+    let payload = Payload { members: sent.members(&UNDERSTOOD)?, spelled: sent.0 };
+    let id = payload.members.get("id").and_then(Value::as_str).map(str::trim).filter(|id| !id.is_empty());
     let id = id.ok_or_else(|| ApiError::invalid("a conversation has an `id`"))?.to_owned();
     app.work(move |app| save(app, &owner, &client, &id, payload, expected)).await
 }
@@ -122,9 +131,13 @@ pub(crate) async fn replace(
     client: Client,
     Named(id): Named<String>,
     expected: Expected,
-    Body(mut payload): Body<Map<String, Value>>,
+    mut sent: Verbatim,
 ) -> Result<Answer, ApiError> {
-    payload.insert("id".into(), id.trim().into());
+    let named = Value::from(id.trim()).to_string();
+    if let Some(named) = Raw::parse(named.as_bytes()) {
+        sent.0.put("id", named);
+    }
+    let payload = Payload { members: sent.members(&UNDERSTOOD)?, spelled: sent.0 };
     app.work(move |app| save(app, &owner, &client, id.trim(), payload, expected)).await
 }
 
@@ -144,15 +157,18 @@ pub(crate) async fn delete(
         let _place = app.places.hold(&owner, &client);
         let session = open(app, &owner, &client, &id)?;
         check(&session, expected)?;
-        let payload = session.conversation()?.map(|saved| saved.payload).unwrap_or_default();
+        let workspace = session.workspace();
         let deployments = super::assets::kept(&session);
         app.shelf.close(session.id());
-        let deleted = app.engine.delete(&session, Children::Orphan, false)?;
+        let deleted = app.engine.delete(&session, Children::Orphan, false);
+        // Somebody may have opened it meanwhile.
+        app.shelf.close(session.id());
+        let deleted = deleted?;
         let own = deleted.workspaces.iter().find(|left| left.kept_for.is_empty()).map(|left| left.path.clone());
         let workspace = match own {
             Some(path) => json!({"removed": true, "path": path, "deployments_removed": deployments}),
             // What goes wrong with files is told, and does not bring the conversation back.
-            None => cleared(app, &owner, &client, &payload),
+            None => cleared(app, &owner, &client, &workspace),
         };
         let mut answer = ramus_wire::removal::deleted(&deleted, 0, false);
         answer.extend(ramus_wire::members(json!({"deleted": true, "id": id, "workspace": workspace})));
@@ -161,14 +177,15 @@ pub(crate) async fn delete(
     .await
 }
 
-/// The session that a conversation is kept in. An id that cannot be one of ours is told by its hash.
+/// The session that a conversation is kept in. An id that cannot be one of ours, or could be that of somebody's session here,
+/// is told by its hash.
 fn session_id(id: &str) -> Result<SessionId, ApiError> {
     if id.is_empty() || id.chars().count() > LONGEST_ID || id.chars().any(char::is_control) {
         let message = format!("the id of a conversation has 1 to {LONGEST_ID} characters, none of them invisible");
         return Err(ApiError::invalid(message));
     }
     let is_tame = id.len() <= LONGEST_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    if is_tame {
+    if is_tame && !is_reserved(id) {
         return Ok(SessionId::from(id));
     }
     let mut name = hex::encode(Sha256::digest(id.as_bytes()));
@@ -176,15 +193,26 @@ fn session_id(id: &str) -> Result<SessionId, ApiError> {
     Ok(SessionId::new(format!("conversation-{name}")))
 }
 
+fn is_reserved(id: &str) -> bool {
+    let begins = |with: &&str| id.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    RESERVED.iter().any(begins)
+}
+
 /// Opens a conversation of a client. One of another client is not there.
 fn open(app: &App, owner: &Owner, client: &Client, id: &str) -> Result<Session, ApiError> {
     let missing = || ApiError::not_found("Conversation not found");
-    let id = session_id(id.trim()).map_err(|_| missing())?;
-    let session = app.session(owner, id.as_str()).map_err(|error| match error.kind() {
-        Kind::Engine(ErrorKind::NotFound) => missing(),
-        _ => error,
-    })?;
-    if client.has_session(&session) { Ok(session) } else { Err(missing()) }
+    let id = id.trim();
+    let kept = session_id(id).map_err(|_| missing())?;
+    // Lists call a session that no conversation was saved in by its own name.
+    let named = is_reserved(id).then(|| SessionId::from(id));
+    for id in named.iter().chain([&kept]) {
+        match app.session(owner, id.as_str()) {
+            Ok(session) if client.has_session(&session) => return Ok(session),
+            Err(error) if error.kind() != Kind::Engine(ErrorKind::NotFound) => return Err(error),
+            _ => {}
+        }
+    }
+    Err(missing())
 }
 
 fn check(session: &Session, expected: Expected) -> Result<(), ApiError> {
@@ -200,17 +228,17 @@ fn save(
     owner: &Owner,
     client: &Client,
     id: &str,
-    payload: Map<String, Value>,
+    payload: Payload,
     expected: Expected,
 ) -> Result<Answer, ApiError> {
     // Nothing is made for what cannot be saved.
-    check_conversation(&payload)?;
+    check_conversation(&payload.members)?;
     let _place = app.places.hold(owner, client);
     let (mut session, is_new) = open_or_make(app, owner, client, id, expected)?;
-    let standing = standing(app, owner, client, &session, &payload)?;
+    let standing = standing(app, owner, client, &session, &payload.members)?;
     app.engine.save_conversation(&mut session, &payload, &standing)?;
     app.finish(&mut session)?;
-    let answer = told(&session)?;
+    let answer = told(app, owner, client, session)?;
     Ok(if is_new { answer.status(StatusCode::CREATED) } else { answer })
 }
 
@@ -224,15 +252,15 @@ fn open_or_make(
     let known = session_id(id)?;
     for _ in 0..2 {
         match open(app, owner, client, id) {
-            Ok(session) => return check(&session, expected).map(|()| (session, false)),
+            Ok(mut session) => {
+                session.expect(expected.0);
+                return check(&session, expected).map(|()| (session, false));
+            }
             Err(error) if error.kind() != Kind::Engine(ErrorKind::NotFound) => return Err(error),
             Err(_) => {}
         }
-        let new = NewSession {
-            cwd: app.directory.clone(),
-            owner: (owner.name() != "default").then(|| owner.name().to_owned()),
-            ..NewSession::default()
-        };
+        let new =
+            NewSession { cwd: app.directory.clone(), owner: Some(owner.name().to_owned()), ..NewSession::default() };
         let metadata = Map::from_iter([(CLIENT.to_owned(), Value::from(client.name()))]);
         if let Some(expected) = expected.0
             && !app.engine.is_taken(&known)?
@@ -248,7 +276,15 @@ fn open_or_make(
     Err(ApiError::conflict("a conversation of this id cannot be saved here"))
 }
 
-fn told(session: &Session) -> Result<Answer, ApiError> {
-    let told = shape::conversation(session, &session.info()?)?;
-    Ok(Answer::json(json!({"conversation": told})).at(session.log().len() as u64))
+fn told(app: &App, owner: &Owner, client: &Client, session: Session) -> Result<Answer, ApiError> {
+    let (info, position) = (session.info()?, session.log().len() as u64);
+    let described = Sight::new(app, owner, client).described(session, info)?;
+    Ok(spelled("conversation", &described.bytes(), "").at(position))
+}
+
+/// An answer with one member that is spelled already, and what follows it.
+fn spelled(name: &str, value: &[u8], rest: &str) -> Answer {
+    // What another program wrote into a log may be no Unicode.
+    let value = String::from_utf8_lossy(value);
+    Answer::bytes(format!("{{\"schema_version\":{},\"{name}\":{value}{rest}}}", ramus_wire::SCHEMA_VERSION))
 }

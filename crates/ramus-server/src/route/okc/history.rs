@@ -63,8 +63,9 @@ pub(crate) async fn node(
     app.work(move |app| {
         let missing = || ApiError::not_found("History entry not found");
         let session = app.client_session(&owner, &client)?.ok_or_else(missing)?;
-        let seq = session.resolve(&entry).map_err(|_| missing())?;
-        let node = Nodes::of(&session)?.whole(seq)?.ok_or_else(missing)?;
+        let nodes = Nodes::of(&session)?;
+        let seq = nodes.find(&entry).ok_or_else(missing)?;
+        let node = nodes.whole(seq)?.ok_or_else(missing)?;
         Ok(Answer::object(node).at(session.log().len() as u64))
     })
     .await

@@ -72,7 +72,7 @@ impl App {
             };
             let new = NewSession {
                 cwd: self.directory.clone(),
-                owner: (owner.name() != "default").then(|| owner.name().to_owned()),
+                owner: Some(owner.name().to_owned()),
                 ..NewSession::default()
             };
             let metadata = Map::from_iter([(CLIENT.to_owned(), Value::from(client.name()))]);

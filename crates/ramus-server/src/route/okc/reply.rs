@@ -89,7 +89,9 @@ fn compose(session: &Session, client: &Client, end: &Map<String, Value>) -> Resu
     let made = end.get("artifacts").and_then(Value::as_array).cloned().unwrap_or_default();
     let artifacts: Vec<Value> = made.into_iter().map(|one| assets::addressed(one, client)).collect();
     let preview = artifacts.iter().find(|one| one.get("type").is_some_and(|kind| kind == "web"));
-    let slides = calls.iter().rev().find_map(|call| call.pointer("/tool_input/slides").filter(|list| list.is_array()));
+    // What was not allowed, or went wrong, made none.
+    let mut done = calls.iter().rev().filter(|call| call.get("success") == Some(&Value::Bool(true)));
+    let slides = done.find_map(|call| call.pointer("/tool_input/slides").filter(|list| list.is_array()));
     let usage = end.get("usage").cloned().unwrap_or_default();
     let tokens = |name: &str| format!("{} tokens", usage.get(name).and_then(Value::as_u64).unwrap_or_default());
     let model = answer.and_then(|view| view.message.answer.as_ref()).and_then(|answer| answer.model.clone());

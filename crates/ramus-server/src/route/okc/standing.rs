@@ -1,6 +1,7 @@
 //! What is known about the workspace that a conversation was made in: what the home sees itself, or else what was reported.
 
-use ramus_engine::{GitState, Session, Standing, Workspace};
+use ramus_engine::{GitState, Session, SessionInfo, Standing, Workspace};
+use ramus_model::json::Spelled;
 use ramus_wire::okc as shape;
 use serde_json::{Map, Value, json};
 
@@ -60,38 +61,91 @@ pub(super) fn standing(
     session: &Session,
     payload: &Map<String, Value>,
 ) -> Result<Standing, ApiError> {
-    let Some(reported) = Reported::of(payload) else { return Ok(Standing::default()) };
+    let reported = Reported::of(payload);
+    // A payload that says nothing about it leaves it where it is known to be.
+    let workspace = reported.as_ref().map_or_else(|| session.workspace(), |reported| reported.workspace.clone());
     let live = app.client_session(owner, client)?;
     if live.as_ref().is_some_and(|live| live.id() == session.id()) {
         // It knows its own workspace.
         return Ok(Standing::default());
     }
-    let git = match live.filter(|live| is_made_in(live, &reported)) {
-        Some(mut live) if app.engine.has_workspace(&live) => {
-            let (info, all) = app.look_at_workspace(&mut live)?;
-            let commit = shape::current(&all).map(|one| one.commit.to_string());
-            GitState { commit, dirty: info.is_dirty }
-        }
-        _ => reported.git,
+    let seen = match live.filter(|live| is_made_in(live, &workspace)) {
+        Some(mut live) if app.engine.has_workspace(&live) => Some(seen(app, &mut live)?),
+        _ => None,
     };
-    Ok(Standing { workspace: Some(reported.workspace), git: Some(git) })
+    let (workspace, git) = match reported {
+        Some(reported) => (Some(workspace), seen.or(Some(reported.git))),
+        None => (None, seen),
+    };
+    Ok(Standing { workspace, git })
+}
+
+/// Looks at the state that the workspace of a session is in.
+fn seen(app: &App, live: &mut Session) -> Result<GitState, ApiError> {
+    let (info, all) = app.look_at_workspace(live)?;
+    let commit = shape::current(&all).map(|one| one.commit.to_string());
+    Ok(GitState { commit, dirty: info.is_dirty })
+}
+
+/// What conversations are described with: what the home sees of the workspace that their client has now. It is looked at
+/// when a conversation was made in it, and once for all of them.
+pub(super) struct Sight<'a> {
+    app: &'a App,
+    owner: &'a Owner,
+    client: &'a Client,
+    live: Option<Option<Session>>,
+    git: Option<Option<GitState>>,
+}
+
+impl<'a> Sight<'a> {
+    pub(super) fn new(app: &'a App, owner: &'a Owner, client: &'a Client) -> Self {
+        Self { app, owner, client, live: None, git: None }
+    }
+
+    /// Describes a conversation. One that has a workspace of its own says so as its session does: under the same name, and in
+    /// the state that it is in.
+    pub(super) fn described(&mut self, mut session: Session, mut info: SessionInfo) -> Result<Spelled, ApiError> {
+        // Files that go while they are looked at are no reason not to tell the rest.
+        let git = if self.app.engine.has_workspace(&session) {
+            info.workspace.session = Some(session.namespace());
+            seen(self.app, &mut session).ok()
+        } else if info.workspace.root.is_some() {
+            self.of_client(&info.workspace)?
+        } else {
+            None
+        };
+        if let Some(git) = git {
+            info.git = git;
+        }
+        Ok(shape::conversation(&session, &info)?)
+    }
+
+    /// Returns the state of the workspace that the client has now, if it is this one.
+    fn of_client(&mut self, workspace: &Workspace) -> Result<Option<GitState>, ApiError> {
+        let live = match self.live.take() {
+            Some(live) => live,
+            None => self.app.client_session(self.owner, self.client)?,
+        };
+        let Some(live) = self.live.insert(live).as_mut() else { return Ok(None) };
+        if !is_made_in(live, workspace) || !self.app.engine.has_workspace(live) {
+            return Ok(None);
+        }
+        Ok(self.git.get_or_insert_with(|| seen(self.app, live).ok()).clone())
+    }
 }
 
 /// Says whether a conversation was made in the workspace that a client's session has now.
-fn is_made_in(live: &Session, reported: &Reported) -> bool {
-    reported.workspace.session.as_deref() == Some(live.namespace().as_str())
-        && reported.workspace.root == live.workspace().root
+fn is_made_in(live: &Session, workspace: &Workspace) -> bool {
+    workspace.session.as_deref() == Some(live.namespace().as_str())
+        && workspace.root.is_some()
+        && workspace.root == live.workspace().root
 }
 
 /// Removes the workspace that a conversation was made in, if it is the one that its client has; says what became of it.
-pub(super) fn cleared(app: &App, owner: &Owner, client: &Client, payload: &Map<String, Value>) -> Value {
-    let Some(reported) = Reported::of(payload) else { return json!({"removed": false}) };
-    let path = reported.workspace.root.clone();
-    if path.is_none() {
-        return json!({"removed": false});
-    }
+pub(super) fn cleared(app: &App, owner: &Owner, client: &Client, workspace: &Workspace) -> Value {
+    let Some(path) = &workspace.root else { return json!({"removed": false}) };
     let removed = app.client_session(owner, client).and_then(|live| match live {
-        Some(live) if is_made_in(&live, &reported) && app.engine.has_workspace(&live) => {
+        Some(live) if is_made_in(&live, workspace) && app.engine.has_workspace(&live) => {
             let deployments = assets::kept(&live);
             Ok(app.engine.remove_workspace(&live)?.map(|root| (root, deployments)))
         }

@@ -59,6 +59,7 @@ pub(crate) async fn snapshots(
 /// A snapshot to take.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default)]
+#[schema(as = WorkspaceTake)]
 pub(crate) struct Take {
     /// What to call it, in at most 200 characters.
     label: Option<String>,
@@ -89,6 +90,7 @@ pub(crate) async fn snapshot(
 /// Where files go back to.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default)]
+#[schema(as = WorkspaceRestore)]
 pub(crate) struct Restore {
     /// The snapshot: its id, the start of it, or its label.
     snapshot_id: Option<String>,
@@ -140,6 +142,7 @@ pub(crate) async fn restore(
 
 /// A name for a snapshot.
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = WorkspaceBranch)]
 pub(crate) struct Branch {
     /// What it is called.
     branch: String,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::line::Source;
 use super::slash::{self, Slash};
 use super::typing::Typing;
-use super::{Partner, REMEMBERED, command, converse};
+use super::{Partner, REMEMBERED, command, converse, told_tools};
 use crate::command::run::options::Options;
 use crate::command::run::{afar, person, report};
 use crate::failure::{Exit, Refusal};
@@ -25,8 +25,11 @@ pub(super) fn run(
     named: Option<&str>,
     options: &Options,
 ) -> anyhow::Result<Exit> {
-    // What cannot be asked of a server is said before anything else is.
-    options.order(false)?;
+    if options.script.is_some() {
+        let refusal =
+            Refusal::usage("a script goes on from turn to turn, and every turn of a server would begin it anew");
+        return Err(refusal.hint("leave out --script, or --server; `ramus run --script` plays one turn there").into());
+    }
     let name = named.map(|name| remote.id(name)).transpose()?;
     let mut talk = Talk { remote, options: options.clone(), name, waiting: VecDeque::new(), last: Exit::Done };
     let mut source = Source::open(invocation.screen.wants_json(), &talk.remembered(invocation))?;
@@ -56,7 +59,7 @@ impl Partner for Talk {
         match said {
             Slash::Quit => return Ok(false),
             Slash::Help => invocation.screen.note(&slash::help())?,
-            Slash::Tools => return Err(Refusal::usage("which tools there are is known where turns run").into()),
+            Slash::Tools => self.list_tools(invocation)?,
             Slash::Cost => self.cost(invocation)?,
             Slash::Model(name) => {
                 let session = self.session(invocation)?;
@@ -95,7 +98,7 @@ impl Talk {
         if let Some(text) = &what.prompt {
             source.remember(text);
         }
-        let chosen = self.options.order(person::is_there(invocation.screen.wants_json()))?;
+        let chosen = self.options.order(person::is_there(invocation.screen.wants_json()));
         let order = Order { prompt: what.prompt, edit: what.edit, regenerate: what.regenerate, ..chosen };
         let session = self.session(invocation)?;
         let (typed, mut heard) = tokio::sync::mpsc::unbounded_channel();
@@ -122,12 +125,7 @@ impl Talk {
         });
         let left = typing.map(Typing::stop).unwrap_or_default();
         self.last = report::tell(invocation.screen, end?, false)?;
-        if self.last == Exit::Interrupted {
-            // Whoever stopped a turn may not want to say the rest.
-            source.offer(&left.join("\n"));
-        } else {
-            self.waiting.extend(left);
-        }
+        self.keep(source, left);
         Ok(())
     }
 
@@ -145,12 +143,27 @@ impl Talk {
     /// What was said last on the path: which entry, and its words.
     fn last_said(&mut self, invocation: &Invocation<'_>) -> anyhow::Result<(String, String)> {
         let session = self.session(invocation)?;
-        let request = self.remote.get(&["sessions", &session, "messages"]).query("limit", "10000");
-        let answer = self.remote.answer(request)?;
-        let said = answer.items("messages").iter().rfind(|message| message.word("role") == "user");
-        let nothing = || Refusal::usage("nothing was said yet on this path");
-        let said = said.ok_or_else(nothing)?;
-        Ok((said.word("id").to_owned(), said.word("text").to_owned()))
+        // Pages begin at the start of the path; what was said last is on the last one that somebody spoke on.
+        let (mut said, mut cursor) = (None, None::<String>);
+        loop {
+            let request = self.remote.get(&["sessions", &session, "messages"]).query("limit", "10000");
+            let answer = self.remote.answer(request.maybe("cursor", cursor.as_ref()))?;
+            let last = answer.items("messages").iter().rfind(|message| message.word("role") == "user");
+            said = last.map(|last| (last.word("id").to_owned(), last.word("text").to_owned())).or(said);
+            match answer.get("next_cursor").and_then(Value::as_str) {
+                Some(next) => cursor = Some(next.to_owned()),
+                None => break,
+            }
+        }
+        said.ok_or_else(|| Refusal::usage("nothing was said yet on this path").into())
+    }
+
+    fn list_tools(&mut self, invocation: &mut Invocation<'_>) -> anyhow::Result<()> {
+        let session = self.session(invocation)?;
+        let chosen = self.options.order(false);
+        let answer = self.remote.act(&session, "tools", &json!({"model": chosen.model, "agent": chosen.agent}))?;
+        let tools = answer.items("tools").iter().map(|tool| (tool.word("name"), tool.word("description")));
+        invocation.screen.text(&told_tools(tools))
     }
 
     fn cost(&mut self, invocation: &mut Invocation<'_>) -> anyhow::Result<()> {

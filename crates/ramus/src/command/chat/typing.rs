@@ -100,7 +100,7 @@ impl Typing {
 
     /// Takes note of what the turn says about its queue.
     pub(super) fn notice(&self, event: &Event) {
-        if let Event::QueueChanged { steer, follow_up } = event {
+        if let Event::QueueChanged { steer, follow_up, .. } = event {
             self.waiting.lock().unwrap_or_else(PoisonError::into_inner).notice(*steer, *follow_up);
         }
     }

@@ -3,32 +3,38 @@
 use std::io::Write;
 
 use anyhow::Context as _;
-use ramus_engine::{Directory, Extent, OneFile, Session};
+use ramus_engine::{Directory, Extent, OneFile, Session, spawned_loss};
 use ramus_interchange::{Format, Loss, Report};
-use ramus_model::Seq;
 use serde_json::{Value, json};
 
 use super::{Export, ToScreen};
+use crate::command::list;
 use crate::failure::{Exit, Refusal};
 use crate::file::{self, Access};
 use crate::invocation::Invocation;
 use crate::render::{Text, json, quantity};
+
+/// What was spawned by a session of a server, of which only its own log was fetched.
+pub(crate) fn spawned_there(invocation: &Invocation<'_>, session: &Session) -> anyhow::Result<Option<Loss>> {
+    let Some(remote) = invocation.remote() else { return Ok(None) };
+    let spawned = list::all_of(&remote, &[("parent", Some(session.id().as_str()))])?;
+    Ok(spawned_loss(spawned.len() as u64))
+}
 
 impl Export {
     pub(super) fn convert(
         &self,
         invocation: &mut Invocation<'_>,
         session: &Session,
-        entry: Option<Seq>,
+        extent: Extent,
         format: Format,
     ) -> anyhow::Result<Exit> {
         let engine = invocation.engine.clone();
-        let extent = if self.all { Extent::Whole } else { Extent::Path(entry) };
         let one_file = |out: &mut dyn Write| -> anyhow::Result<Report> {
             Ok(engine.convert(session, format, extent, session.start(), &mut OneFile::new(out))?)
         };
         let mut size = 0;
-        let report = if format == Format::Directory {
+        let mut report = if format == Format::Directory {
             if self.is_stdout() {
                 return Err(Refusal::usage("the format has several files").hint("name a directory with -o DIR").into());
             }
@@ -47,6 +53,7 @@ impl Export {
             size = written;
             report
         };
+        report.losses.extend(spawned_there(invocation, session)?);
         invocation.mention_missing_blobs(&session.missing_blobs(), &self.session)?;
         if invocation.screen.wants_json() && !self.is_stdout() {
             let export = json!({

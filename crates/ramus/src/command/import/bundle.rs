@@ -1,6 +1,7 @@
 //! Importing a bundle: all of its sessions or none.
 
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufReader, Read};
 
 use anyhow::Context as _;
 use ramus_engine::ImportOptions;
@@ -11,21 +12,39 @@ use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
 use crate::render::{Answer as _, Text, quantity, style};
 
+/// Where a bundle comes from.
+pub(super) enum Source {
+    /// A file that stands at its beginning.
+    File(File),
+    /// Something that comes as it comes.
+    Stream(Box<dyn Read>),
+}
+
 impl Import {
-    pub(super) fn bundle(&self, invocation: &mut Invocation<'_>, input: Box<dyn BufRead>) -> anyhow::Result<Exit> {
+    pub(super) fn bundle(&self, invocation: &mut Invocation<'_>, source: Source) -> anyhow::Result<Exit> {
         if self.watch {
             return Err(Refusal::usage("a bundle does not grow: --watch is for the sessions of other agents").into());
         }
         let answer = match invocation.remote() {
             Some(remote) => {
-                let mut bundle = Vec::new();
-                let mut input = input;
-                input.read_to_end(&mut bundle).context("cannot read the bundle")?;
+                let bundle = match source {
+                    Source::File(file) => file,
+                    // How much it is must be known before it is sent.
+                    Source::Stream(mut input) => remote.kept("cannot keep the bundle", |file| {
+                        std::io::copy(&mut input, file).context("cannot read the bundle")?;
+                        Ok(())
+                    })?,
+                };
                 let sent = remote.client().import(bundle, self.dry_run, self.as_new);
                 remote.wait(sent)?.into_members()
             }
             None => {
-                let options = ImportOptions { dry_run: self.dry_run, as_new: self.as_new };
+                let options = ImportOptions { dry_run: self.dry_run, as_new: self.as_new, bases: false };
+                let input: Box<dyn Read> = match source {
+                    Source::File(file) => Box::new(file),
+                    Source::Stream(input) => input,
+                };
+                let input = BufReader::with_capacity(1 << 18, input);
                 ramus_wire::import::imported(&invocation.engine.import_bundle(input, options)?, self.dry_run)
             }
         };

@@ -3,7 +3,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ramus_engine::{BundleOptions, ForeignFailure, ForeignImport, ForeignImported, ForeignProgress, ForeignStore};
+use ramus_engine::{
+    BundleOptions, EngineError, ErrorKind, ForeignFailure, ForeignImport, ForeignImported, ForeignProgress,
+    ForeignSkip, ForeignStore,
+};
+use ramus_interchange::Format;
 
 use super::{Import, tell};
 use crate::agents;
@@ -25,7 +29,9 @@ impl Import {
         let roots = agents::stores(&environment, of);
         let look = |invocation: &Invocation<'_>| Ok(invocation.engine.find_foreign(&roots));
         let stores = look(invocation)?;
-        if !self.yes && !self.dry_run && of.is_none() && stores.iter().any(|store| store.files() > 0) {
+        // Nothing is removed by it, so it needs no word of a person where there is none.
+        let is_asked = !self.yes && !self.dry_run && of.is_none() && invocation.screen.can_ask();
+        if is_asked && stores.iter().any(|store| store.files() > 0) {
             self.ask(invocation, &stores)?;
         }
         if self.watch {
@@ -36,12 +42,17 @@ impl Import {
         Ok(if imported.failed.is_empty() { Exit::Done } else { Exit::Partial })
     }
 
-    /// Imports what is at a path.
-    pub(super) fn foreign(&self, invocation: &mut Invocation<'_>, path: &Path) -> anyhow::Result<Exit> {
+    /// Imports what is at a path, as sessions of an agent if one is given.
+    pub(super) fn foreign(
+        &self,
+        invocation: &mut Invocation<'_>,
+        path: &Path,
+        given: Option<Format>,
+    ) -> anyhow::Result<Exit> {
         if self.as_new {
             return Err(Refusal::usage("--as-new is for bundles: sessions of other agents keep their ids").into());
         }
-        let look = |invocation: &Invocation<'_>| Ok(vec![invocation.engine.find_foreign_at(path)?]);
+        let look = |invocation: &Invocation<'_>| Ok(vec![invocation.engine.find_foreign_at(path, given)?]);
         if self.watch {
             return self.watch(invocation, &look);
         }
@@ -59,11 +70,9 @@ impl Import {
         tell::table(&mut text, stores);
         invocation.screen.complain(&text)?;
         let mut question = Text::new();
-        let answer = invocation.screen.ask(question.plain("import them? Nothing of theirs is changed."))?;
-        let refusal = || Refusal::usage("importing what was found needs --yes when nobody can be asked");
-        match answer.ok_or_else(|| refusal().hint("--dry-run says what would be imported, --from names one agent"))? {
-            true => Ok(()),
-            false => Err(Refusal::invalid("nothing was imported").into()),
+        match invocation.screen.ask(question.plain("import them? Nothing of theirs is changed."))? {
+            Some(false) => Err(Refusal::invalid("nothing was imported").into()),
+            Some(true) | None => Ok(()),
         }
     }
 
@@ -101,8 +110,10 @@ impl Import {
         let mut sent = ForeignImported { imported: Vec::new(), grown: Vec::new(), ..read };
         for session in imported.into_iter().chain(grown) {
             let log = invocation.engine.open(session.id.as_str(), &invocation.cwd)?;
-            let mut bundle = Vec::new();
-            invocation.engine.export_bundle(&[log], BundleOptions::default(), &mut bundle)?;
+            let bundle = remote.kept("cannot keep what is sent", |file| {
+                invocation.engine.export_bundle(&[log], BundleOptions::default(), file)?;
+                Ok(())
+            })?;
             let answer = match remote.wait(remote.client().import(bundle, self.dry_run, false)) {
                 // One that went another way there stays as it is, and the others come in.
                 Err(error) if is_conflict(&error) => {
@@ -113,7 +124,11 @@ impl Import {
                 answer => answer?.into_members(),
             };
             match answer.items("imported").first() {
-                None => sent.unchanged += 1,
+                None => {
+                    sent.unchanged += 1;
+                    let (id, agent, reason) = (Some(session.id), Some(session.agent), "the server has it already");
+                    sent.skipped.push(ForeignSkip { id, agent, file: session.file, reason });
+                }
                 Some(one) if one.says("extended") => sent.grown.push(session),
                 Some(_) => sent.imported.push(session),
             }
@@ -131,7 +146,13 @@ impl Import {
         loop {
             let began = Instant::now();
             let stores = look(invocation)?;
-            let mut imported = self.take(invocation, &stores)?;
+            let mut imported = match self.take(invocation, &stores) {
+                Err(error) if is_passing(&error) => {
+                    pause(PAUSE.max(began.elapsed()));
+                    continue;
+                }
+                imported => imported?,
+            };
             let failed = imported.failed.clone();
             // What is wrong is said once.
             imported.failed.retain(|failure| !known_failures.contains(failure));
@@ -145,6 +166,12 @@ impl Import {
             pause(PAUSE.max(began.elapsed() * 4));
         }
     }
+}
+
+/// Says whether somebody else is at work who will be done.
+fn is_passing(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<EngineError>().map(EngineError::kind);
+    kind == Some(ErrorKind::Busy)
 }
 
 fn is_conflict(error: &anyhow::Error) -> bool {

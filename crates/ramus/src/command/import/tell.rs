@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ramus_engine::{ForeignFailure, ForeignImported, ForeignLink, ForeignProgress, ForeignSession, ForeignStore};
+use ramus_engine::{
+    ForeignFailure, ForeignImported, ForeignLink, ForeignProgress, ForeignSession, ForeignSkip, ForeignStore,
+};
+use ramus_model::SessionId;
 use serde_json::{Value, json};
 
 use crate::invocation::Invocation;
@@ -77,6 +80,11 @@ pub(super) fn outcome(
         let sessions = quantity::count(imported.unchanged, "session is", "sessions are");
         notes.plain(&format!("{sessions} here already")).end();
     }
+    let strange: usize = stores.iter().map(|store| store.skipped.len()).sum();
+    if strange > 0 {
+        let files = quantity::count(strange, "file is no session", "files are no sessions");
+        notes.plain(&format!("{files} of an agent that ramus knows; --json lists what was left alone")).end();
+    }
     if stores.iter().all(|store| store.files() == 0) && imported.failed.is_empty() {
         notes.plain("no sessions of other agents were found").end();
     }
@@ -125,8 +133,9 @@ fn sums(text: &mut Text, what: &str, sessions: &[ForeignSession]) {
         *entries += session.added + session.changed;
     }
     for (agent, (count, entries)) in agents {
-        let [count, entries] = [count, entries].map(|number| quantity::grouped(number as u64));
-        text.padded(style::NONE, agent, 10).plain(&format!("  {what}  {count} sessions, {entries} entries")).end();
+        let sessions = quantity::count(count, "session", "sessions");
+        let entries = quantity::count(entries, "entry", "entries");
+        text.padded(style::NONE, agent, 10).plain(&format!("  {what}  {sessions}, {entries}")).end();
     }
 }
 
@@ -149,9 +158,18 @@ fn to_json(stores: &[ForeignStore], imported: &ForeignImported, dry_run: bool) -
         "grown": imported.grown.iter().map(session_json).collect::<Vec<_>>(),
         "linked": imported.linked.iter().map(link_json).collect::<Vec<_>>(),
         "unchanged": imported.unchanged,
-        "skipped": [],
+        "skipped": imported.skipped.iter().map(skip_json).collect::<Vec<_>>(),
         "failed": failed.collect::<Vec<_>>(),
         "dry_run": dry_run,
+    })
+}
+
+fn skip_json(skip: &ForeignSkip) -> Value {
+    json!({
+        "id": skip.id.as_ref().map(SessionId::as_str),
+        "source": skip.agent,
+        "file": skip.file,
+        "reason": skip.reason,
     })
 }
 

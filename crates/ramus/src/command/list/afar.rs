@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Key, List, Shown, pause, unique, unique_of};
+use super::shown::{Shown, unique, unique_of};
+use super::{Key, List, pause};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::remote::Remote;
@@ -51,8 +52,12 @@ impl List {
             };
             let parent = self.parent.as_deref().map(|parent| remote.id(parent)).transpose()?;
             let request = remote.get(&["sessions"]).maybe("cwd", cwd).maybe("search", self.search.as_ref());
-            let request = request.maybe("tag", self.tag.as_ref()).maybe("project", self.project.as_ref());
+            let request = request
+                .maybe("tag", self.tag.as_ref())
+                .maybe("project", self.project.as_ref())
+                .maybe("agent", self.agent.as_ref());
             let request = request.maybe("parent", parent).maybe("cursor", cursor.as_ref());
+            let request = request.maybe("owner", self.owner.as_ref());
             let request = request.flag("archived", self.archived).flag("drafts", self.drafts);
             let request = request.flag("starred", self.starred).flag("reverse", self.reverse);
             let request = request.query("sort", name(self.sort)).flag("ids", !invocation.screen.wants_json());
@@ -69,17 +74,9 @@ impl List {
                 }
             };
             if limit.is_some() || cursor.is_none() {
-                return Ok(self.of_owner(std::mem::take(whole)));
+                return Ok(std::mem::take(whole));
             }
         }
-    }
-
-    /// A token stands for one owner: whoever asks for another gets nothing.
-    fn of_owner(&self, mut answer: Map<String, Value>) -> Map<String, Value> {
-        if let (Some(owner), Some(Value::Array(sessions))) = (&self.owner, answer.get_mut("sessions")) {
-            sessions.retain(|session| session.word("owner") == owner);
-        }
-        answer
     }
 
     fn print_answer(&self, invocation: &mut Invocation<'_>, answer: &Map<String, Value>) -> anyhow::Result<()> {

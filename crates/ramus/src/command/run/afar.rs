@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use ramus_agent::Event;
 use ramus_client::{Error, Handle, Order, WhenBusy};
+use ramus_engine::Attachment;
 use ramus_model::SessionId;
 use serde_json::{Map, Value, json};
 
@@ -18,6 +21,22 @@ use crate::signal;
 
 /// Whoever holds this may read the keyboard.
 pub(crate) type Keyboard = Arc<tokio::sync::Mutex<()>>;
+
+/// The longest request that a server takes, in bytes.
+const LONGEST: usize = 32 << 20;
+
+/// Makes files ready to be sent along.
+pub(crate) fn upload(files: &[Attachment]) -> anyhow::Result<Vec<Value>> {
+    let sent = files.iter().map(|file| json!({"name": file.name, "data": STANDARD.encode(&file.bytes)}));
+    let sent: Vec<Value> = sent.collect();
+    if sent.iter().map(|file| file.word("data").len()).sum::<usize>() >= LONGEST {
+        let most = (LONGEST / 4 * 3) >> 20;
+        let refusal =
+            Refusal::invalid(format!("what is attached comes to more than the {most} MiB that a server takes"));
+        return Err(refusal.hint("attach less, or let the model read the files where it runs").into());
+    }
+    Ok(sent)
+}
 
 /// Runs a turn to its end and shows it; `also` is told what happens too, and `begun` that something can be said to it.
 /// Returns how it ended.
@@ -83,7 +102,10 @@ async fn ask(handle: Handle, asked: Map<String, Value>, keyboard: Keyboard) {
         let reply = answered.unwrap_or_else(|_| json!({"answer": "deny"}));
         match handle.answer(asked.word("call"), &reply).await {
             Err(error) if error.status() == Some(422) => person::complain(&error.to_string()),
-            _ => return,
+            // Somebody else was faster.
+            Err(error) if error.status() == Some(409) => return,
+            Err(error) => return person::complain(&error.to_string()),
+            Ok(_) => return,
         }
     }
 }

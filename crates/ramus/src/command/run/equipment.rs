@@ -31,13 +31,22 @@ use crate::rule;
 /// The hidden command that puts another one in bounds.
 pub(crate) const SANDBOX: &str = "__sandbox";
 
+/// What answers in the place of a model.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Script<'c> {
+    /// What a file says.
+    File(&'c Path),
+    /// What somebody sent.
+    Text(&'c str),
+}
+
 /// What the command line chose.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Choices<'c> {
     pub(crate) agent: Option<&'c str>,
     pub(crate) model: Option<&'c str>,
     pub(crate) provider: Option<&'c str>,
-    pub(crate) script: Option<&'c Path>,
+    pub(crate) script: Option<Script<'c>>,
     pub(crate) permission: &'c [String],
     pub(crate) max_tokens: Option<u64>,
     pub(crate) thinking: Option<&'c str>,
@@ -100,6 +109,7 @@ pub(crate) fn equip(
     let root = project::find(session.cwd()).map(|project| project.root);
     let approvals = invocation.engine.approvals(session)?.into_iter().map(|granted| granted.approval).collect();
     let turn = Turn {
+        name: None,
         prompt: said.text,
         pictures: said.pictures,
         attachments: said.attachments,
@@ -120,6 +130,28 @@ pub(crate) fn equip(
     Ok(Equipped { turn, agent, settings, chose_thinking: choices.thinking.is_some() })
 }
 
+/// Finds out whether everything that a call chose is there. Nobody is asked, nothing is started, and nothing is written.
+pub(crate) fn check(invocation: &mut Invocation<'_>, session: &Session, choices: &Choices<'_>) -> anyhow::Result<()> {
+    let settings = invocation.settings_in(session.cwd())?;
+    let state = session.context(session.log().leaf())?.state;
+    let agent = settings.resolve_agent(choices.agent, &state.mode)?;
+    let takes_over = !is_mode_of(&state.mode, &agent.name, &settings);
+    match choices.script {
+        Some(script) => drop(scripted(invocation, script)?),
+        None => {
+            let chosen = choose_model(choices.model, &state, &agent, takes_over, &settings).ok_or_else(no_model)?;
+            let providers = providers::providers(&invocation.home, &settings)?;
+            providers.resolve(&chosen.value).map_err(providers::refused)?;
+        }
+    }
+    rule::read_all(choices.permission)?;
+    thinking(choices.thinking, session, &state.thinking_level, &agent, &settings)?;
+    match Workspace::open(Path::new(session.cwd()), &[invocation.home.root().to_owned()]) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Refusal::invalid(format!("cannot work in {}: {error}", session.cwd())).into()),
+    }
+}
+
 fn no_model() -> Refusal {
     Refusal::usage("no model is chosen").hint(
         "name one with --model PROVIDER/NAME, or once and for all: ramus config set default_model PROVIDER/NAME; \
@@ -128,13 +160,28 @@ fn no_model() -> Refusal {
 }
 
 /// A script in the place of a model.
-fn scripted(invocation: &Invocation<'_>, script: &Path) -> anyhow::Result<Resolved> {
-    // As if the command had been started there.
-    let script = &Path::new(&invocation.cwd).join(script);
-    let text = fs::read_to_string(script).with_context(|| format!("cannot read {}", script.display()))?;
+fn scripted(invocation: &Invocation<'_>, script: Script<'_>) -> anyhow::Result<Resolved> {
+    let script = match script {
+        Script::File(path) => {
+            let name = Path::new(&invocation.cwd).join(path).display().to_string();
+            read_script(&script_text(&invocation.cwd, path)?, &name)?
+        }
+        Script::Text(text) => read_script(text, "the script")?,
+    };
     let mut providers = providers::providers(&invocation.home, invocation.home.settings())?;
-    providers.add(Arc::new(Scripted::new(&text, &script.display().to_string())?));
+    providers.add(Arc::new(script));
     Ok(providers.resolve("scripted/script").map_err(providers::refused)?)
+}
+
+/// Reads what a script says. One that makes no sense is wrong input; no disk or network failed.
+fn read_script(text: &str, name: &str) -> Result<Scripted, Refusal> {
+    Scripted::new(text, name).map_err(|error| Refusal::invalid(error.to_string()))
+}
+
+/// Reads a script, as if the command had been started in `cwd`.
+pub(crate) fn script_text(cwd: &str, path: &Path) -> anyhow::Result<String> {
+    let path = Path::new(cwd).join(path);
+    fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// A model that can be asked, and what is known about it. A server on this machine is asked what it can do.

@@ -45,7 +45,12 @@ pub(super) fn event(name: &str, data: &Map<String, Value>) -> Option<Event> {
         },
         "compaction.start" => Event::CompactionStart,
         "compaction.end" => Event::CompactionEnd { error: data.maybe("error").map(str::to_owned) },
-        "queue.changed" => Event::QueueChanged { steer: data.count("steer"), follow_up: data.count("follow_up") },
+        "queue.changed" => Event::QueueChanged {
+            steer: data.count("steer"),
+            follow_up: data.count("follow_up"),
+            texts: data.words("texts").into_iter().map(str::to_owned).collect(),
+            taken_out: data.maybe("taken_out").map(str::to_owned),
+        },
         "child.started" => {
             Event::ChildStarted { child: text("child"), agent: text("agent"), description: text("description") }
         }

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ramus_client::Order;
 
-use super::equipment::Choices;
-use crate::failure::Refusal;
+use super::equipment::{Choices, Script};
 
 /// What a turn is run with.
 #[derive(Clone, Debug, Default, Args)]
@@ -35,17 +34,13 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Returns what a server is told. `asks` says whether someone here answers what the turn asks.
-    pub(crate) fn order(&self, asks: bool) -> Result<Order, Refusal> {
-        if self.script.is_some() {
-            let refusal = Refusal::usage("a script is played where it is");
-            return Err(refusal.hint("leave out --script, or --server"));
-        }
+    /// Returns what a server is told, without a script. `asks` says whether someone here answers what the turn asks.
+    pub(crate) fn order(&self, asks: bool) -> Order {
         let model = match (&self.model, &self.provider) {
             (Some(model), Some(provider)) if !model.contains('/') => Some(format!("{provider}/{model}")),
             (model, _) => model.clone(),
         };
-        Ok(Order {
+        Order {
             model,
             agent: self.agent.clone(),
             permission: self.permission.clone(),
@@ -53,7 +48,7 @@ impl Options {
             thinking: self.thinking.clone(),
             ask: Some(asks),
             ..Order::default()
-        })
+        }
     }
 
     /// Returns what was chosen.
@@ -62,7 +57,7 @@ impl Options {
             agent: self.agent.as_deref(),
             model: self.model.as_deref(),
             provider: self.provider.as_deref(),
-            script: self.script.as_deref(),
+            script: self.script.as_deref().map(Script::File),
             permission: &self.permission,
             max_tokens: self.max_tokens,
             thinking: self.thinking.as_deref(),

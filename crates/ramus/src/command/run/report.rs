@@ -4,7 +4,7 @@ use ramus_engine::run::TurnResult;
 use ramus_model::SessionId;
 use serde_json::{Map, Value};
 
-use crate::failure::Exit;
+use crate::failure::{Exit, Failure, Refusal};
 use crate::render::{Answer as _, Text, conversation, glyphs, quantity, style};
 use crate::screen::Screen;
 
@@ -26,7 +26,12 @@ pub(crate) fn tell(screen: &mut Screen, end: Map<String, Value>, is_scripted: bo
         _ => Exit::Done,
     };
     if screen.wants_json() {
+        let error = end.maybe("error").map(Refusal::unavailable);
         screen.json(end)?;
+        // It is told where every command tells why it failed, too.
+        if let Some(failure) = error.and_then(|error| Failure::of(&error.into())) {
+            failure.report(screen);
+        }
     } else {
         screen.note(&end_line(&end, is_scripted))?;
     }

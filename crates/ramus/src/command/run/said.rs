@@ -9,9 +9,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ramus_engine::{Attachment, Picture};
 use ramus_tools::tool::read::image_kind;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{SeekFrom, seek};
 
 use crate::failure::Refusal;
 use crate::invocation::Stdin;
+use crate::screen::Screen;
+
+/// How many seconds a pipe has to begin, when there is something to say without it.
+const PATIENCE: i64 = 3;
 
 /// The largest picture; providers refuse larger ones.
 const LARGEST: u64 = 20 << 20;
@@ -36,10 +42,11 @@ impl Said {
         pictures: &[PathBuf],
         files: &[PathBuf],
         open: Stdin,
+        screen: &mut Screen,
     ) -> anyhow::Result<Self> {
         let mut piped = String::new();
         let mut stdin = std::io::stdin();
-        if open == Stdin::Open && !stdin.is_terminal() && (words.is_none() || is_pipe()) {
+        if open == Stdin::Open && !stdin.is_terminal() && (words.is_none() || is_sent(screen)?) {
             stdin.read_to_string(&mut piped).context("cannot read what comes in")?;
         }
         let parts = [words.unwrap_or_default().trim(), piped.trim()];
@@ -70,8 +77,30 @@ fn picture(path: &Path) -> anyhow::Result<Picture> {
     Ok(Picture { data: STANDARD.encode(bytes), kind: kind.to_owned() })
 }
 
-/// Says whether someone pipes something in. A terminal that is closed, or a job without one, is no pipe.
-fn is_pipe() -> bool {
+/// Says whether someone pipes something in beside the words. A file is not read then: it may be what a loop of a shell reads
+/// line by line. Nor is a pipe that stays silent: whoever started this may have left one open.
+fn is_sent(screen: &mut Screen) -> anyhow::Result<bool> {
     use std::os::unix::fs::FileTypeExt as _;
-    fs::metadata("/dev/stdin").is_ok_and(|metadata| metadata.file_type().is_fifo() || metadata.is_file())
+    let stdin = std::io::stdin();
+    let Ok(kind) = fs::metadata("/dev/stdin") else { return Ok(false) };
+    if kind.is_file() {
+        // What is empty, or was read to its end, is missed by nobody.
+        let is_left = seek(&stdin, SeekFrom::Current(0)).is_ok_and(|at| at < kind.len());
+        if is_left {
+            screen.warn(
+                "the file on stdin is not read beside a PROMPT; pipe it in (cat FILE | ramus run …) or --attach it",
+            )?;
+        }
+        return Ok(false);
+    }
+    if !kind.file_type().is_fifo() {
+        return Ok(false);
+    }
+    let patience = Timespec { tv_sec: PATIENCE, tv_nsec: 0 };
+    let mut pipe = [PollFd::new(&stdin, PollFlags::IN)];
+    let is_sent = poll(&mut pipe, Some(&patience)).context("cannot read what comes in")? > 0;
+    if !is_sent {
+        screen.warn(&format!("nothing came through the pipe on stdin in {PATIENCE} s; going on without it"))?;
+    }
+    Ok(is_sent)
 }

@@ -122,7 +122,7 @@ impl<'s> Watcher<'s> {
             Event::Stall { seconds } => self.remark(&format!("nothing has come for {seconds} s; still waiting")),
             Event::CompactionStart => self.remark("the context is full; its older part is being summarised"),
             Event::CompactionEnd { error: Some(error) } => self.remark(&format!("it was not summarised: {error}")),
-            Event::QueueChanged { steer, follow_up } if steer + follow_up > 0 => self
+            Event::QueueChanged { steer, follow_up, .. } if steer + follow_up > 0 => self
                 .remark(&format!("{} waiting to be told", quantity::count(steer + follow_up, "message", "messages"))),
             Event::ChildStarted { agent, description, .. } => {
                 self.close()?;

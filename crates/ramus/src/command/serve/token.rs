@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use ramus_model::time;
 use ramus_server::{Access, NoRole, Role, Token};
 
 use crate::failure::Refusal;
@@ -23,11 +24,12 @@ pub(super) enum Origin {
     Environment,
     /// A file that was there.
     Kept(PathBuf),
-    /// A file that was made.
+    /// A file that is made as soon as the server listens.
     New(PathBuf),
 }
 
 /// The token, and those of others.
+#[derive(Clone)]
 pub(crate) struct Keys {
     origin: Origin,
     owner: String,
@@ -36,14 +38,17 @@ pub(crate) struct Keys {
 }
 
 /// Someone else who may come in.
+#[derive(Clone)]
 struct Other {
     owner: String,
     token: Token,
     role: Role,
+    /// When not any more, in milliseconds since 1970.
+    expires: Option<i64>,
 }
 
 impl Keys {
-    /// Finds the token of a home, or the one in a file.
+    /// Finds the token of a home, or the one in a file. One that is made now is kept by [`Keys::kept`].
     pub(crate) fn of(invocation: &Invocation<'_>, file: Option<&Path>) -> anyhow::Result<Self> {
         let owner = invocation.home.settings().get("owner")?.0.to_owned();
         Self::find(&invocation.home, file, owner)
@@ -62,16 +67,27 @@ impl Keys {
                 Ok(Self { origin: Origin::Kept(path), owner, token, others })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && file.is_none() => {
-                home.make()?;
-                let token = Token::random();
-                keep(&path, &token).with_context(|| format!("cannot keep the token in {}", path.display()))?;
-                Ok(Self { origin: Origin::New(path), owner, token, others: Vec::new() })
+                Ok(Self { origin: Origin::New(path), owner, token: Token::random(), others: Vec::new() })
             }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 let message = format!("others may read the token in {}", path.display());
                 Err(Refusal::usage(message).hint("make the file yours alone: chmod 600").into())
             }
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        }
+    }
+
+    /// Keeps a token that is new. When another server was faster, its token is the one of the home.
+    pub(crate) fn kept(self, home: &Home) -> anyhow::Result<Self> {
+        let Origin::New(path) = &self.origin else { return Ok(self) };
+        home.make()?;
+        match keep(path, &self.token) {
+            Ok(()) => Ok(self),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let (token, others) = parse(&read(path)?, path)?;
+                Ok(Self { origin: Origin::Kept(path.clone()), owner: self.owner, token, others })
+            }
+            Err(error) => Err(error).with_context(|| format!("cannot keep the token in {}", path.display())),
         }
     }
 
@@ -86,7 +102,28 @@ impl Keys {
     /// Says who may come in.
     pub(super) fn access(&self) -> Access {
         let access = Access::new(self.owner.clone(), &self.token);
-        self.others.iter().fold(access, |access, other| access.with(other.owner.clone(), &other.token, other.role))
+        self.others.iter().fold(access, |access, other| {
+            let access = access.with(other.owner.clone(), &other.token, other.role);
+            match other.expires {
+                Some(expires) => access.until(expires),
+                None => access,
+            }
+        })
+    }
+
+    /// Returns the file that they are in.
+    pub(super) fn file(&self) -> Option<&Path> {
+        match &self.origin {
+            Origin::Environment => None,
+            Origin::Kept(path) | Origin::New(path) => Some(path),
+        }
+    }
+
+    /// Reads the file again, if they are in one.
+    pub(super) fn again(&self) -> anyhow::Result<Self> {
+        let Some(path) = self.file() else { return Ok(self.clone()) };
+        let (token, others) = parse(&read(path)?, path)?;
+        Ok(Self { origin: self.origin.clone(), owner: self.owner.clone(), token, others })
     }
 }
 
@@ -113,16 +150,32 @@ fn parse(text: &str, path: &Path) -> anyhow::Result<(Token, Vec<Other>)> {
     let first = lines.next().ok_or_else(|| Refusal::usage(format!("there is no token in {name}")))?;
     let mut others = Vec::new();
     for line in lines {
-        let wrong = || Refusal::usage(format!("a line of {name} is not OWNER TOKEN [ROLE]"));
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let (owner, text, role) = match words.as_slice() {
-            [owner, text] => (owner, text, Role::Admin),
-            [owner, text, role] => (owner, text, role.parse().map_err(|error| no_role(&error, &name))?),
-            _ => return Err(wrong().into()),
-        };
-        others.push(Other { owner: (*owner).to_owned(), token: token(text, &name)?, role });
+        let mut words = line.split_whitespace();
+        let (Some(owner), Some(text)) = (words.next(), words.next()) else { return Err(wrong(&name).into()) };
+        let (mut role, mut expires) = (None, None);
+        for word in words {
+            let is_new = match word.strip_prefix("expires=") {
+                Some(time) => expires.replace(moment(time).ok_or_else(|| wrong(&name))?).is_none(),
+                None => role.replace(word.parse::<Role>().map_err(|error| no_role(&error, &name))?).is_none(),
+            };
+            if !is_new {
+                return Err(wrong(&name).into());
+            }
+        }
+        let role = role.unwrap_or(Role::Admin);
+        others.push(Other { owner: owner.to_owned(), token: token(text, &name)?, role, expires });
     }
     Ok((token(first, &name)?, others))
+}
+
+fn wrong(place: &str) -> Refusal {
+    Refusal::usage(format!("a line of {place} is not OWNER TOKEN [ROLE] [expires=TIME]"))
+        .hint("a time is 2026-12-31, which ends when that day begins in UTC, or 2026-12-31T18:00:00Z")
+}
+
+/// Reads a time, or a day.
+fn moment(text: &str) -> Option<i64> {
+    time::parse(text).or_else(|| time::parse(&format!("{text}T00:00:00Z")))
 }
 
 fn no_role(error: &NoRole, place: &str) -> Refusal {
@@ -151,6 +204,15 @@ mod tests {
             ["", "# nothing\n", "short\n", "0123456789abcdef\nbob\n", "0123456789abcdef\nbob fedcba9876543210 root\n"]
         {
             assert!(parse(wrong, Path::new("t")).is_err(), "{wrong:?}");
+        }
+        let line = |rest: &str| parse(&format!("0123456789abcdef\nbob fedcba9876543210 {rest}\n"), Path::new("t"));
+        let ends =
+            |rest: &str| line(rest).ok().and_then(|(_, others)| others.first().map(|one| (one.role, one.expires)));
+        let day = time::parse("2026-12-31T00:00:00Z");
+        assert_eq!(ends("expires=2026-12-31"), Some((Role::Admin, day)));
+        assert_eq!(ends("view expires=2026-12-31T00:00:00Z"), Some((Role::View, day)));
+        for wrong in ["expires=", "expires=soon", "view view", "expires=2026-12-31 expires=2026-12-31", "view x"] {
+            assert!(line(wrong).is_err(), "{wrong:?}");
         }
     }
 }

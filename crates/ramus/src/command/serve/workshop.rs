@@ -7,20 +7,24 @@ use ramus_engine::run::{Asker, Inbox};
 use ramus_engine::settings::Settings;
 use ramus_engine::{Engine, Retention, Session};
 use ramus_interchange::place::Root;
+use ramus_model::request::ToolDefinition;
 use ramus_redact::Redactor;
-use ramus_server::{ApiError, Equipped, Kind, Order, Workshop};
+use ramus_server::{ApiError, Equipped, Kind, ModelQuery, Order, Workshop};
 use ramus_store::JsonlStore;
+use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 
 use crate::agents;
 use crate::cli::Global;
 use crate::command::run::drive;
-use crate::command::run::equipment::{Choices, Kept, equip};
+use crate::command::run::equipment::{Choices, Kept, Script, check, equip};
 use crate::command::run::person;
 use crate::command::run::said::Said;
+use crate::counter;
 use crate::failure::Failure;
 use crate::home::Home;
 use crate::invocation::Invocation;
+use crate::models;
 use crate::redaction;
 use crate::screen::Screen;
 
@@ -37,6 +41,28 @@ impl Bench {
     pub(super) fn new(invocation: &Invocation<'_>, script: Option<PathBuf>) -> Self {
         let (engine, store) = invocation.parts();
         Self { home: invocation.home.clone(), engine, store, cwd: invocation.cwd.clone(), script }
+    }
+
+    /// What an order chooses. A script stands in for a model, which is for whoever started the server to allow: only one that
+    /// plays a script anyway plays those that it is sent.
+    fn choices<'c>(&'c self, order: &'c Order) -> Result<Choices<'c>, ApiError> {
+        let script = match (&self.script, &order.script) {
+            (None, Some(_)) => {
+                let denied = ApiError::denied("this server asks models and plays no scripts");
+                return Err(denied.hint("leave out --script, or ask a server that was started with --script"));
+            }
+            (Some(_), Some(text)) => Some(Script::Text(text)),
+            (path, None) => path.as_deref().map(Script::File),
+        };
+        Ok(Choices {
+            agent: order.agent.as_deref(),
+            model: order.model.as_deref(),
+            provider: None,
+            script,
+            permission: &order.permission,
+            max_tokens: order.max_tokens,
+            thinking: order.thinking.as_deref(),
+        })
     }
 
     /// Does something as a command would, on a screen that nobody sees.
@@ -58,22 +84,23 @@ impl Workshop for Bench {
         inbox: &Inbox,
         runtime: &Handle,
     ) -> Result<Equipped, ApiError> {
+        let choices = self.choices(order)?;
         self.invoke(|invocation| {
-            let choices = Choices {
-                agent: order.agent.as_deref(),
-                model: order.model.as_deref(),
-                provider: None,
-                script: self.script.as_deref(),
-                permission: &order.permission,
-                max_tokens: order.max_tokens,
-                thinking: order.thinking.as_deref(),
-            };
             let mut kept = Kept::default();
             let equipped = equip(invocation, session, runtime, &choices, &mut kept, Said::default())?;
             let mut prepared = drive::prepare(invocation, session, equipped, inbox)?;
             prepared.turn.asker = asker.unwrap_or_else(person::nobody);
             Ok(Equipped { engine: prepared.engine, run: prepared.turn, titles: prepared.titles, kept: Box::new(kept) })
         })
+    }
+
+    fn check(&self, session: &Session, order: &Order) -> Result<(), ApiError> {
+        let choices = self.choices(order)?;
+        self.invoke(|invocation| check(invocation, session, &choices))
+    }
+
+    fn counting(&self, session: &Session) -> Result<Engine, ApiError> {
+        self.invoke(|invocation| counter::engine_of(invocation, session))
     }
 
     fn redactor(&self) -> Redactor {
@@ -87,6 +114,19 @@ impl Workshop for Bench {
     fn places(&self) -> Result<Vec<Root>, ApiError> {
         let environment = agents::environment(&self.cwd).map_err(|error| refused(&error))?;
         Ok(agents::stores(&environment, None))
+    }
+
+    fn tools(&self, session: &Session, order: &Order, runtime: &Handle) -> Result<Vec<ToolDefinition>, ApiError> {
+        let choices = self.choices(order)?;
+        self.invoke(|invocation| {
+            let mut kept = Kept::default();
+            let tools = equip(invocation, session, runtime, &choices, &mut kept, Said::default())?.turn.tools;
+            Ok(tools.iter().map(|tool| tool.definition()).collect())
+        })
+    }
+
+    fn models(&self, query: &ModelQuery, directory: &str) -> Result<Map<String, Value>, ApiError> {
+        self.invoke(|invocation| models::list(invocation, query, directory))
     }
 
     fn settings(&self, directory: &str) -> Result<Settings, ApiError> {

@@ -1,0 +1,77 @@
+//! What a turn asks is told in words, with everything that would be done, so that nobody allows what they have not seen.
+
+use serde_json::json;
+
+use crate::place::Place;
+use crate::world::World;
+
+/// A file, a change of it with one argument more, and a command of several lines; the model hides a letter in the last.
+const ASKING: &str = r#"answers = [
+    { steps = [{ call = { id = "c1", name = "write", arguments = { content = "fn main() {\n    <b>run</b>();\n}\n", path = "src/main.rs" } } }] },
+    { steps = [{ call = { id = "c2", name = "edit", arguments = { old = "<b>run</b>", new = "stop", path = "src/main.rs", replace_all = true } } }] },
+    { steps = [{ call = { id = "c3", name = "bash", arguments = { command = "touch made\ntouch \u202Eedam" } } }] },
+    { steps = [{ text = "all of it is done" }] },
+]"#;
+
+/// What of a question can be read, as lines.
+const GIVEN: &str = "document.querySelector('.question .given').innerText.split('\\n').filter(Boolean)";
+
+#[test]
+fn what_would_be_done_is_told_in_words_and_shown_whole() {
+    let world = World::new();
+    let script = world.file("../script.toml", ASKING);
+    let session = world.session();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.until("document.getElementById('send')");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("do it").unwrap();
+    place.press(&["ctrl+Enter", "Escape"]);
+    // A file that would be written: where, and what will stand in it, line by line.
+    place.sees(".question .asks", "Write this file? src/main.rs 3 lines");
+    assert_eq!(place.ask(GIVEN), json!(["fn main() {", "    <b>run</b>();", "}"]));
+    place.sees(".question .because", "have everything asked that nothing else allows");
+    place.until("!document.querySelector('.question').textContent.includes('ask * *')");
+    place.press(&["y"]);
+    // A change: what goes, what comes, and every argument besides.
+    place.sees(".question .asks", "Change this file? src/main.rs");
+    assert_eq!(place.ask(GIVEN), json!(["-<b>run</b>", "+stop", "replace_all", "true"]));
+    place.press(&["y"]);
+    // A command stands there as it would run, and a letter that turns others around is named.
+    place.sees(".question .asks", "Run this command?");
+    assert_eq!(place.ask(GIVEN), json!(["touch made", "touch ⟨U+202E⟩edam"]));
+    place.press(&["D"]);
+    place.sees(".message.assistant", "all of it is done");
+    assert_eq!(
+        std::fs::read_to_string(place.world.path("project/src/main.rs")).unwrap(),
+        "fn main() {\n    stop();\n}\n"
+    );
+    place.was_quiet();
+}
+
+#[test]
+fn a_long_question_scrolls_and_its_answers_stay_in_sight() {
+    let world = World::new();
+    let lines = "a line of it\\n".repeat(400);
+    let script = world.file(
+        "../script.toml",
+        &format!(
+            "answers = [{{ steps = [{{ call = {{ id = \"c1\", name = \"write\", arguments = {{ path = \"a.txt\", content = \"{lines}the end\" }} }} }}] }}]"
+        ),
+    );
+    let session = world.session();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.until("document.getElementById('send')");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("do it").unwrap();
+    place.press(&["ctrl+Enter", "Escape"]);
+    place.sees(".question .given", "the end");
+    for (width, height) in [(1280, 800), (1400, 700), (390, 844)] {
+        place.browser.look(width, height, false).unwrap();
+        place.until(&format!("innerWidth === {width}"));
+        let seen = "[...document.querySelectorAll('.question button, .question .asks')].every((one) => { const box = one.getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight && document.elementFromPoint(box.left + 4, box.top + 4)?.closest('.question'); })";
+        place.until(seen);
+    }
+    place.was_quiet();
+}

@@ -1,0 +1,78 @@
+//! Coming back: after the server was away, after nobody looked, after something could not be read.
+
+use serde_json::json;
+
+use crate::place::Place;
+use crate::world::World;
+
+/// An answer that never ends.
+const ENDLESS: &str = "answers = [{ steps = [{ text = \"one two\" }, { hang = true }] }]";
+
+#[test]
+fn a_turn_that_ended_meanwhile_does_not_run_any_more() {
+    let world = World::new();
+    let script = world.file("../script.toml", ENDLESS);
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("go on for ever").unwrap();
+    place.press(&["ctrl+Enter"]);
+    place.sees(".streaming", "one two");
+    place.sees(".status", "live");
+    place.restart();
+    place.until("document.getElementById('send') && !document.querySelector('.streaming')");
+    place.until("!document.querySelector('.status').textContent.includes('live')");
+}
+
+#[test]
+fn whoever_is_not_known_any_more_is_asked_who_they_are() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".message", "Call sorted(names).");
+    place.browser.command("Network.clearBrowserCookies", json!({})).unwrap();
+    place.restart();
+    place.sees("dialog", "ramus open");
+}
+
+#[test]
+fn what_happened_while_nobody_looked_is_read() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees("#session-count", "1 session");
+    place.sees(".message", "Call sorted(names).");
+    let look = |is_hidden: bool| {
+        format!(
+            "(() => {{ Object.defineProperty(document, 'hidden', {{ value: {is_hidden}, configurable: true }}); \
+             document.dispatchEvent(new Event('visibilitychange')); }})()"
+        )
+    };
+    place.ask(&look(true));
+    place.world.ok(&["new", "--title", "Made meanwhile"]);
+    place.world.say(&session, "user", "Said meanwhile");
+    // Nobody is told of it any more when it has been a while.
+    place.ask("new Promise((go) => setTimeout(go, 2500))");
+    place.ask(&look(false));
+    place.sees(".session", "Made meanwhile");
+    place.sees(".entry", "Said meanwhile");
+    place.was_quiet();
+}
+
+#[test]
+fn a_tree_that_could_not_be_read_is_read_later() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], "") else { return };
+    place.sees(".session", "Sort a list");
+    place.browser.command("Network.setBlockedURLs", json!({"urls": ["*outline*"]})).unwrap();
+    place.browser.click(".session").unwrap();
+    place.sees(".tree", "the server does not answer");
+    place.browser.command("Network.setBlockedURLs", json!({"urls": []})).unwrap();
+    // Whatever happens has it read again.
+    place.world.say(&session, "user", "Is anybody there?");
+    place.sees(".entry", "Is anybody there?");
+    place.sees(".message.user", "Is anybody there?");
+}
