@@ -10,7 +10,7 @@ use super::oracle::Oracle;
 pub(super) enum Failure {
     /// It reports an error or crashes; the file stays as it is.
     Refuses,
-    /// It does not answer in many times the time it should take; some die when their memory is full.
+    /// It does not answer in many times the time it should take; some end when their memory, or an array, is full.
     Hangs,
     /// It replaces the file with an empty session.
     Destroys,

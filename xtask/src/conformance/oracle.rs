@@ -52,9 +52,13 @@ pub(super) enum Answer {
     Seen(Box<View>),
     /// It reported an error or crashed.
     Refused(String),
-    /// It never answered: it had to be killed, or a signal ended it when a loop had eaten its memory.
+    /// It never answered: it had to be killed, or a loop without an end was stopped by what it had eaten.
     Hung,
 }
+
+/// What the runtime of a program says when a loop that appends for ever has filled what can be filled. Whether that comes
+/// before our patience ends is a matter of how fast the machine is.
+const EATEN: [&str; 3] = ["Invalid array length", "Array buffer allocation failed", "Out of memory"];
 
 /// What a program sees in a session file.
 pub(super) struct View {
@@ -168,10 +172,11 @@ impl Oracles {
             return Ok(Answer::Refused(format!("crashed ({}): {last}", output.status)));
         };
         let answer = digest::parse(line).with_context(|| format!("{} printed no JSON", oracle.name()))?;
-        if let Some(error) = answer.get("error").and_then(Value::as_str) {
-            return Ok(Answer::Refused(error.to_owned()));
+        match answer.get("error").and_then(Value::as_str) {
+            Some(error) if EATEN.contains(&error) => Ok(Answer::Hung),
+            Some(error) => Ok(Answer::Refused(error.to_owned())),
+            None => Ok(Answer::Seen(Box::new(View::read(&answer).context("unexpected answer of an oracle")?))),
         }
-        Ok(Answer::Seen(Box::new(View::read(&answer).context("unexpected answer of an oracle")?)))
     }
 }
 
