@@ -11,9 +11,11 @@ pub(crate) fn install(package: &str) -> bool {
         return false;
     }
     println!("installing {package}");
+    // What it prints is of use only when it fails, and then the error has it.
     let apt = |arguments: &[&str]| {
-        process::run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+        process::stdout(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
     };
     let install = ["install", "-y", "-qq", package];
-    apt(&install).or_else(|_| apt(&["update", "-qq"]).and_then(|()| apt(&install))).is_ok()
+    let installed = apt(&install).or_else(|_| apt(&["update", "-qq"]).and_then(|_| apt(&install)));
+    installed.inspect_err(|error| println!("{package} was not installed: {error:#}")).is_ok()
 }
