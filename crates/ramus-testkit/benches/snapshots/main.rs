@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use ramus_snapshot::{About, Restore, SnapshotId, Snapshots, Taken};
+use ramus_snapshot::{About, Restore, Restored, SnapshotId, Snapshots, Taken};
 use serde_json::json;
 
 use git::Git;
@@ -91,12 +91,41 @@ fn restoring(
     let paths = tree.changed_paths(RESTORED);
     let theirs = repeat(10, || change(RESTORED), || git.checkout(&hash, &paths))?;
     say("restore", ours, theirs);
+    drop(snapshots);
+    let changed = std::cell::RefCell::new(change);
+    let change = || (changed.borrow_mut())(RESTORED);
+    let ours = repeat(10, change, || restore_as_command(store, tree, target))?;
+    let theirs = repeat(10, change, || {
+        git.track()?;
+        git.checkout(&hash, &paths)?;
+        git.track().map(drop)
+    })?;
+    say("restore_with_snapshots", ours, theirs);
     Ok(())
+}
+
+/// All that `ramus restore` does to files and store: it looks, keeps what is there and what shall come, restores, and keeps
+/// what came of it.
+fn restore_as_command(store: &Path, tree: &Tree, target: SnapshotId) -> io::Result<()> {
+    let mut snapshots = open(store, tree)?;
+    let about = About::default();
+    let current = snapshots.take(&about).map_err(io::Error::other)?.id;
+    let all = Restore { target, baseline: current, current, only: &[] };
+    let plan = snapshots.plan(&all).map_err(io::Error::other)?;
+    let safety = snapshots.take(&about).map_err(io::Error::other)?.id;
+    snapshots.expect(safety, &plan, false, &about).map_err(io::Error::other)?;
+    let restored = snapshots.restore(&plan, false).map_err(io::Error::other)?;
+    snapshots.take_since(safety, &about).map_err(io::Error::other)?;
+    complete(&restored)
 }
 
 fn restore(snapshots: &mut Snapshots, target: SnapshotId, current: SnapshotId) -> io::Result<()> {
     let plan = snapshots.plan(&Restore { target, baseline: current, current, only: &[] }).map_err(io::Error::other)?;
     let restored = snapshots.restore(&plan, false).map_err(io::Error::other)?;
+    complete(&restored)
+}
+
+fn complete(restored: &Restored) -> io::Result<()> {
     if restored.done.len() == RESTORED { Ok(()) } else { Err(io::Error::other(format!("{restored:?}"))) }
 }
 
