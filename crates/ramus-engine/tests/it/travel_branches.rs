@@ -1,7 +1,7 @@
 //! Files where a conversation goes on from an earlier answer: in branches, in forks, and behind a revert that was undone and
 //! done again.
 
-use ramus_engine::{Children, ErrorKind, ForkOptions, RestoreOptions, Session, Summary};
+use ramus_engine::{Children, ErrorKind, ForkOptions, RestoreOptions, Say, Session, Summary};
 use ramus_model::Seq;
 
 use crate::travel_world::{World, told};
@@ -111,4 +111,25 @@ fn a_revert_that_is_undone_and_done_again_can_be_taken_back() {
     assert_eq!((world.session.revert_mark().unwrap().is_some(), world.read("a").as_deref()), (true, Some("1\n")));
     world.unrevert();
     assert_eq!(world.read("a").as_deref(), Some("2\n"));
+}
+
+#[test]
+fn what_was_said_behind_a_revert_is_undone_and_then_the_revert() {
+    let mut world = World::new();
+    world.turn("t1", &[&[("a", Some("1\n"))]]);
+    world.turn("t2", &[&[("a", Some("2\n"))]]);
+    let (first, leaf) = (world.answers()[0], world.leaf());
+    world.revert(first);
+    let mark = world.session.revert_mark().unwrap().unwrap();
+    world.engine.say(&mut world.session, Say::user("go on")).unwrap();
+    let undo = |world: &mut World| world.engine.undo(&mut world.session, &OPTIONS).unwrap().operation.name;
+    let redo = |world: &mut World| world.engine.redo(&mut world.session, &OPTIONS).unwrap().operation.name;
+    assert_eq!(undo(&mut world), "say");
+    let again = world.session.revert_mark().unwrap().unwrap();
+    assert_eq!((again.message, again.diff), (mark.message, mark.diff), "it is in force again");
+    assert_eq!(undo(&mut world), "revert");
+    assert_eq!((world.leaf(), world.read("a").as_deref()), (leaf, Some("2\n")));
+    assert_eq!([redo(&mut world), redo(&mut world)], ["undo", "undo"]);
+    assert!(world.texts().contains(&"go on".to_owned()) && world.read("a").as_deref() == Some("1\n"));
+    assert_eq!([undo(&mut world), undo(&mut world)], ["say", "revert"]);
 }
