@@ -98,9 +98,7 @@ impl Engine {
         options: &RestoreOptions,
     ) -> Result<RestoreReport, EngineError> {
         let chosen = session.chosen(&options.only)?;
-        let _lease = self.store.lease(session.location(), self.now())?;
-        self.end_travel(session)?;
-        self.close_calls(session)?;
+        let _lease = self.begin_travel(session)?;
         let mut store = self.snapshot_store(session)?;
         check_here(session, &store, [target.commit])?;
         let mut taken = look(session, &mut store, "")?;

@@ -48,9 +48,7 @@ impl Engine {
         target: Seq,
         options: &RestoreOptions,
     ) -> Result<RevertReport, EngineError> {
-        let _lease = self.store.lease(session.location(), self.now())?;
-        self.end_travel(session)?;
-        self.close_calls(session)?;
+        let _lease = self.begin_travel(session)?;
         let id = branch_target(session, target)?;
         let end = session.end_of(target)?;
         let timeline = Timeline::of(session)?;
@@ -79,9 +77,7 @@ impl Engine {
 
     /// Takes a revert back: files and leaf are as they were. It fails when something was said since.
     pub fn unrevert(&self, session: &mut Session, options: &RestoreOptions) -> Result<RevertReport, EngineError> {
-        let _lease = self.store.lease(session.location(), self.now())?;
-        self.end_travel(session)?;
-        self.close_calls(session)?;
+        let _lease = self.begin_travel(session)?;
         let none = || {
             EngineError::Conflict("there is no revert to take back: none was made, or something was said since".into())
         };

@@ -75,9 +75,7 @@ impl Engine {
         options: &RestoreOptions,
     ) -> Result<TakenBack, EngineError> {
         self.make_writable(session)?;
-        let _lease = self.store.lease(session.location(), self.now())?;
-        session.refresh()?;
-        self.close_calls(session)?;
+        let _lease = self.begin_travel(session)?;
         let (name, nothing) = match way {
             Way::Undo => (UNDO, "there is nothing to undo"),
             Way::Redo => (REDO, "there is nothing to redo: nothing was undone, or something was done since"),

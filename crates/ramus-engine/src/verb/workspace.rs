@@ -175,13 +175,12 @@ impl Engine {
         target: &SnapshotEntry,
         dry_run: bool,
     ) -> Result<RestoreReport, EngineError> {
-        let _lease = self.store.lease(session.location(), self.now())?;
         if self.owned_workspace(session).is_none() {
             let reason =
                 "only a workspace that was made for the session can be reset; `restore` puts files back elsewhere";
             return Err(EngineError::Invalid(reason.into()));
         }
-        self.end_travel(session)?;
+        let _lease = self.begin_travel(session)?;
         let mut store = self.snapshot_store(session)?;
         let taken = look(session, &mut store, "")?;
         let stay = STANDARD.map(|(name, _)| Path::new(name));

@@ -26,9 +26,7 @@ impl Engine {
         target: Seq,
         options: &RestoreOptions,
     ) -> Result<RevertReport, EngineError> {
-        let _lease = self.store.lease(session.location(), self.now())?;
-        self.end_travel(session)?;
-        self.close_calls(session)?;
+        let _lease = self.begin_travel(session)?;
         let id = branch_target(session, target)?;
         let timeline = Timeline::of(session)?;
         let unseen = || EngineError::Invalid(format!("no snapshot tells what the files were at {id}"));
