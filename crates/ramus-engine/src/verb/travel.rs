@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use ramus_model::json::Raw;
 use ramus_model::{Kind, Record, Seq};
 use ramus_snapshot::{About, SnapshotId, Taken};
-use ramus_store::Lease;
+use ramus_store::{Lease, StoreError};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -90,13 +90,38 @@ impl Engine {
     }
 
     /// Takes the right to change the files of a session, and ends what was interrupted: every verb that puts files back or
-    /// takes something back begins with this, so that what it finds is whole.
-    pub(crate) fn begin_travel(&self, session: &mut Session) -> Result<Box<dyn Lease>, EngineError> {
+    /// takes something back begins with this, so that what it finds is whole. With `dry_run` nothing is written: what is
+    /// half done is in the way then, and whoever is at it.
+    pub(crate) fn begin_travel(
+        &self,
+        session: &mut Session,
+        dry_run: bool,
+    ) -> Result<Option<Box<dyn Lease>>, EngineError> {
+        if dry_run {
+            session.refresh()?;
+            return self.check_ended(session).map(|()| None);
+        }
         let lease = self.store.lease(session.location(), self.now())?;
         session.refresh()?;
         self.end_travel(session)?;
         self.close_calls(session)?;
-        Ok(lease)
+        Ok(Some(lease))
+    }
+
+    /// Refuses to look at what is half done.
+    fn check_ended(&self, session: &Session) -> Result<(), EngineError> {
+        if let Some(runner) = self.store.runner(session.location())? {
+            return Err(StoreError::Running { session: session.location().id.to_string(), runner }.into());
+        }
+        let what = match session.intent()? {
+            Some(_) => "a restore of its files",
+            None if self.left_step(session)?.is_some() => "a turn",
+            None => return Ok(()),
+        };
+        Err(EngineError::Unended {
+            message: format!("{what} was interrupted: what would happen is known when that is ended"),
+            hint: format!("`ramus recover {}` ends it", session.id()),
+        })
     }
 
     /// Makes a log ready to be written to, and ends what was interrupted: every verb that writes begins with this, because

@@ -74,8 +74,10 @@ impl Engine {
         (way, wanted): (Way, Option<&str>),
         options: &RestoreOptions,
     ) -> Result<TakenBack, EngineError> {
-        self.make_writable(session)?;
-        let _lease = self.begin_travel(session)?;
+        if !options.dry_run {
+            self.make_writable(session)?;
+        }
+        let _lease = self.begin_travel(session, options.dry_run)?;
         let (name, nothing) = match way {
             Way::Undo => (UNDO, "there is nothing to undo"),
             Way::Redo => (REDO, "there is nothing to redo: nothing was undone, or something was done since"),
