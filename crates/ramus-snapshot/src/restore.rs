@@ -164,7 +164,7 @@ impl Snapshots {
         let steps: Vec<Step> = chosen.into_iter().cloned().collect();
         let journal = self.journal();
         journal::write(&journal, &steps).map_err(SnapshotError::io("write", &journal))?;
-        let mut restored = self.carry_out(&steps)?;
+        let mut restored = self.carry_out(&steps, false)?;
         restored.kept.extend(left.into_iter().map(|step| step.path.clone()));
         restored.kept.sort();
         Ok(restored)
@@ -186,12 +186,12 @@ impl Snapshots {
     pub(crate) fn end_restore(&self) -> Result<Option<Restored>, SnapshotError> {
         let journal = self.journal();
         let steps = journal::read(&journal).map_err(SnapshotError::io("read", &journal))?;
-        steps.map(|steps| self.carry_out(&steps)).transpose()
+        steps.map(|steps| self.carry_out(&steps, true)).transpose()
     }
 
-    fn carry_out(&self, steps: &[Step]) -> Result<Restored, SnapshotError> {
+    fn carry_out(&self, steps: &[Step], is_again: bool) -> Result<Restored, SnapshotError> {
         let (root, objects) = (self.directory(), self.objects());
-        let mut applier = Applier { root, objects, outcomes: BTreeMap::new(), missing: None };
+        let mut applier = Applier { root, objects, outcomes: BTreeMap::new(), missing: None, is_again };
         applier.apply(steps)?;
         let journal = self.journal();
         journal::clear(&journal).map_err(SnapshotError::io("empty", &journal))?;

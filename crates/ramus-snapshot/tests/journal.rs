@@ -138,6 +138,49 @@ fn what_cannot_go_back_gets_a_name_of_its_own() {
     assert_eq!(kept, ["gone", "stay"]);
 }
 
+/// What was taken out where the file system cannot exchange names.
+fn aside(name: &str) -> String {
+    format!("{}.old", temporary(name))
+}
+
+#[test]
+fn what_was_taken_out_where_nothing_can_be_exchanged_goes_back_as_long_as_its_name_is_free() {
+    for (taken_out, expected, left) in [("stay two\n", "stay one", vec![]), ("mine\n", "mine", vec!["stay"])] {
+        let mut world = world();
+        fs::remove_file(world.root().join("stay")).unwrap();
+        put(&world, &aside("stay"), taken_out);
+        put(&world, &temporary("stay"), "stay one\n");
+        let (found, kept) = recover(&mut world, &journal());
+        expect(&found, &[("come", "come"), ("stay", expected)]);
+        assert_eq!(kept, left);
+    }
+}
+
+#[test]
+fn what_was_taken_out_and_has_no_name_to_go_back_to_is_let_go_or_gets_one_of_its_own() {
+    for (there, taken_out, expected) in [
+        ("stay one\n", "stay two\n", vec![("come", "come"), ("stay", "stay one")]),
+        ("the latest\n", "stay two\n", vec![("come", "come"), ("stay", "the latest")]),
+        ("the latest\n", "mine\n", vec![("come", "come"), ("stay", "the latest"), ("stay.kept-1", "mine")]),
+    ] {
+        let mut world = world();
+        put(&world, "stay", there);
+        put(&world, &aside("stay"), taken_out);
+        expect(&recover(&mut world, &journal()).0, &expected);
+    }
+}
+
+#[test]
+fn a_file_that_a_kill_left_with_two_names_is_kept_once() {
+    let mut world = world();
+    put(&world, "stay", "mine\n");
+    fs::hard_link(world.root().join("stay"), world.root().join(aside("stay"))).unwrap();
+    fs::hard_link(world.root().join("stay"), world.root().join(temporary("stay"))).unwrap();
+    let (found, kept) = recover(&mut world, &journal());
+    expect(&found, &[("come", "come"), ("stay", "mine")]);
+    assert_eq!(kept, ["stay"]);
+}
+
 #[test]
 fn a_snapshot_ends_what_was_interrupted_first() {
     let mut world = world();
