@@ -94,7 +94,7 @@ impl Snapshots {
         self.objects().has(&id.0)
     }
 
-    /// Compares two snapshots. `only` chooses paths and what is beneath them; empty for all.
+    /// Compares two snapshots. `only` chooses paths and what is beneath them, under the name before or after; empty for all.
     pub fn diff(&self, old: SnapshotId, new: SnapshotId, only: &[PathBuf]) -> Result<Vec<FileDiff>, SnapshotError> {
         let beside = self.vault().beside(new)?;
         let (old, new) = (self.vault().directory_of(old)?, self.vault().directory_of(new)?);
@@ -104,7 +104,9 @@ impl Snapshots {
         differences.retain(|one| one.new.is_some() || !is_left_out(&one.path));
         let differences = join_moved(differences);
         let is_wanted = |path: &Path| only.is_empty() || only.iter().any(|only| path.starts_with(only));
-        let wanted = differences.into_iter().filter(|difference| is_wanted(&difference.path));
+        // Whoever asks for the name that a file had wants to know where it went.
+        let is_meant = |one: &Difference| is_wanted(&one.path) || one.from.as_deref().is_some_and(is_wanted);
+        let wanted = differences.into_iter().filter(is_meant);
         wanted.map(|difference| self.file_diff(difference)).collect()
     }
 
