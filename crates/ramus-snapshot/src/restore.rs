@@ -1,5 +1,6 @@
 //! Restoring: a plan, carried out under a journal.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
@@ -53,10 +54,11 @@ impl Snapshots {
         };
         let is_wanted = |path: &Path| restore.only.is_empty() || restore.only.iter().any(|only| path.starts_with(only));
         let beside = self.vault().beside(restore.target)?;
-        let former = beside.is_none().then(|| Former::new(self.objects(), states.target, self.root()));
-        let was_left_out = |path: &Path| match (&beside, &former) {
-            (Some(beside), _) => beside.leaves_out(path),
-            (None, former) => former.as_ref().is_some_and(|former| former.leaves_out(path)),
+        let former = LazyCell::new(|| Former::new(self.objects(), states.target, self.root()));
+        let ignored = |path: &Path| former.leaves_out(path);
+        let was_left_out = |path: &Path| match &beside {
+            Some(beside) => beside.leaves_out_unless(path, ignored),
+            None => ignored(path),
         };
         let holds = |path: &Path, item: Item| self.still_has(path, item);
         let seen = Seen { is_there: |path: &Path| self.is_there(path), holds, was_left_out };
@@ -147,7 +149,7 @@ impl Snapshots {
 
     /// Says whether something has a name, no link on the way being followed. A directory makes room for a file when
     /// nothing is left in it; that shows when it comes to it.
-    fn is_there(&self, path: &Path) -> bool {
+    pub(crate) fn is_there(&self, path: &Path) -> bool {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let found = rustix::fs::openat2(self.directory(), path, flags, Mode::empty(), resolve);
