@@ -42,8 +42,9 @@ pub(crate) fn write(path: &Path, steps: &[Step]) -> io::Result<()> {
 
 /// Reads the steps; none when there is no whole journal.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<Step>>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(parse(&text)),
+    match fs::read(path) {
+        // What is no text is not whole.
+        Ok(bytes) => Ok(std::str::from_utf8(&bytes).ok().and_then(parse)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

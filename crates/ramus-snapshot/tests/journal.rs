@@ -91,6 +91,22 @@ fn one_that_is_not_whole_was_never_begun() {
 }
 
 #[test]
+fn one_that_is_no_text_was_never_begun_either() {
+    let mut world = world();
+    let mut bytes = journal().into_bytes();
+    bytes[30] = 0xff;
+    fs::write(world.folder.path().join("store/restore"), bytes).unwrap();
+    assert!(world.snapshots.recover().unwrap().is_none());
+    let id = world.take();
+    assert_eq!(world.snapshots.files(id).unwrap().len(), 2);
+    // And the next one is written in its place.
+    fs::write(world.root().join("stay"), "stay three\n").unwrap();
+    let now = world.take();
+    world.restore(id, now, false);
+    assert_eq!(fs::read_to_string(world.root().join("stay")).unwrap(), "stay two\n");
+}
+
+#[test]
 fn half_of_a_new_file_is_cleared_away() {
     let mut world = world();
     put(&world, &format!("{}.new", temporary("stay")), "stay o");
