@@ -14,6 +14,7 @@ use gix_object::Kind;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use crate::clear::Moment;
 use crate::error::SnapshotError;
 use crate::moves::is_unable;
 use crate::objects::Objects;
@@ -41,8 +42,8 @@ pub(crate) struct Applier<'a> {
     pub(crate) outcomes: BTreeMap<PathBuf, Outcome>,
     /// Content that the store should have had. The rest is carried out all the same.
     pub(crate) missing: Option<SnapshotError>,
-    /// Whether this was begun before and not ended.
-    pub(crate) is_again: bool,
+    /// When this was begun, if that is over and it was not ended.
+    pub(crate) begun: Option<Moment>,
 }
 
 /// What temporary names start with. Snapshots leave them out.
@@ -85,12 +86,17 @@ impl Applier<'_> {
         self.make_durable(steps)
     }
 
-    /// Removes whatever is there, with everything in it.
+    /// Removes whatever is there, with everything in it. Whoever ends this later saw less than there is then: what came
+    /// since it was begun stays.
     fn clear_out(&self, step: &Step) -> io::Result<Outcome> {
         let (parent, name) = split(&step.path);
         match self.directory(&parent, false) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            directory => crate::clear::clear(directory?.as_fd(), &name)?,
+            directory => {
+                if crate::clear::clear(directory?.as_fd(), &name, self.begun)? {
+                    return Ok(Outcome::Kept);
+                }
+            }
         }
         Ok(Outcome::Done)
     }
@@ -261,7 +267,7 @@ impl Applier<'_> {
             // The file system has no such name, or no such thing.
             Some(Errno::ILSEQ) => Ok(Outcome::Kept),
             Some(error) if is_unable(error) => Ok(Outcome::Kept),
-            _ if self.is_again && !may_pass(found) => Ok(Outcome::Kept),
+            _ if self.begun.is_some() && !may_pass(found) => Ok(Outcome::Kept),
             _ => Err(SnapshotError::io("restore", &step.path)(error)),
         }
     }
@@ -270,7 +276,7 @@ impl Applier<'_> {
     fn pass(&self, waited: io::Result<()>) -> io::Result<()> {
         waited.or_else(|error| {
             let found = Errno::from_io_error(&error);
-            let is_lasting = found.is_some_and(is_unable) || self.is_again && !may_pass(found);
+            let is_lasting = found.is_some_and(is_unable) || self.begun.is_some() && !may_pass(found);
             if is_lasting { Ok(()) } else { Err(error) }
         })
     }

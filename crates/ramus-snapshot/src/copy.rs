@@ -32,7 +32,7 @@ impl Snapshots {
             .map(|one| Step::new(one.path, None, one.new))
             .collect();
         let (objects, outcomes) = (self.objects(), BTreeMap::new());
-        let mut applier = Applier { root: &root, objects, outcomes, missing: None, is_again: false };
+        let mut applier = Applier { root: &root, objects, outcomes, missing: None, begun: None };
         applier.apply(&steps)?;
         applier.missing.map_or(Ok(steps.len()), Err)
     }

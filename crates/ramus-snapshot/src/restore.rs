@@ -10,6 +10,7 @@ use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 
 use crate::apply::{Applier, Outcome};
 use crate::beside::Beside;
+use crate::clear::Moment;
 use crate::compare::Item;
 use crate::error::SnapshotError;
 use crate::former::Former;
@@ -166,7 +167,7 @@ impl Snapshots {
         let steps: Vec<Step> = chosen.into_iter().cloned().collect();
         let journal = self.journal();
         journal::write(&journal, &steps).map_err(SnapshotError::io("write", &journal))?;
-        let mut restored = self.carry_out(&steps, false)?;
+        let mut restored = self.carry_out(&steps, None)?;
         restored.kept.extend(left.into_iter().map(|step| step.path.clone()));
         restored.kept.sort();
         Ok(restored)
@@ -188,12 +189,13 @@ impl Snapshots {
     pub(crate) fn end_restore(&self) -> Result<Option<Restored>, SnapshotError> {
         let journal = self.journal();
         let steps = journal::read(&journal).map_err(SnapshotError::io("read", &journal))?;
-        steps.map(|steps| self.carry_out(&steps, true)).transpose()
+        let begun = journal::begun(&journal).map_err(SnapshotError::io("read", &journal))?;
+        steps.map(|steps| self.carry_out(&steps, begun)).transpose()
     }
 
-    fn carry_out(&self, steps: &[Step], is_again: bool) -> Result<Restored, SnapshotError> {
+    fn carry_out(&self, steps: &[Step], begun: Option<Moment>) -> Result<Restored, SnapshotError> {
         let (root, objects) = (self.directory(), self.objects());
-        let mut applier = Applier { root, objects, outcomes: BTreeMap::new(), missing: None, is_again };
+        let mut applier = Applier { root, objects, outcomes: BTreeMap::new(), missing: None, begun };
         applier.apply(steps)?;
         let journal = self.journal();
         journal::clear(&journal).map_err(SnapshotError::io("empty", &journal))?;

@@ -207,6 +207,44 @@ fn a_snapshot_ends_what_was_interrupted_first() {
 }
 
 #[test]
+fn what_came_after_a_journal_that_clears_stays() {
+    let mut world = world();
+    let root = world.root();
+    let make = |path: &str| {
+        fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        fs::write(root.join(path), "made\n").unwrap();
+    };
+    ["cache/old/a", "cache/b", "build/a", "file", "both/a"].into_iter().for_each(make);
+    fs::create_dir(root.join("hollow")).unwrap();
+    let mut text = "ramus restore 1\n".to_owned();
+    for name in ["both", "build", "cache", "file", "hollow"] {
+        text += &format!("- - {} clears:\n", hex::encode(name));
+    }
+    text += &format!("end {:08x}\n", crc32fast::hash(text.as_bytes()));
+    fs::write(world.folder.path().join("store/restore"), text).unwrap();
+    // A clock of a file system that has not ticked yet tells nothing apart.
+    let journal = fs::metadata(world.folder.path().join("store/restore")).unwrap().modified().unwrap();
+    loop {
+        make("probe");
+        if fs::metadata(root.join("probe")).unwrap().modified().unwrap() > journal {
+            break;
+        }
+    }
+    // The first of it was done when it was killed, and then a person came.
+    fs::remove_file(root.join("both/a")).unwrap();
+    ["cache/old/mine", "file", "new/mine"].into_iter().for_each(make);
+    fs::rename(root.join("new"), root.join("both/moved")).unwrap();
+    let mut kept = world.snapshots.recover().unwrap().unwrap().kept;
+    kept.sort();
+    assert_eq!(kept, ["both", "cache", "file"].map(std::path::PathBuf::from));
+    assert!(
+        root.join("cache/old/mine").exists() && root.join("both/moved/mine").exists() && root.join("file").exists()
+    );
+    assert!(["cache/old/a", "cache/b", "build", "hollow"].iter().all(|gone| !root.join(gone).exists()));
+    world.take();
+}
+
+#[test]
 fn a_path_that_leads_out_is_never_written() {
     for name in ["../out", "/tmp/out", ".git/config", "a/../../out", "sub/.GIT/hooks/x", ""] {
         let mut world = world();
