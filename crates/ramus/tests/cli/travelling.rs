@@ -227,6 +227,29 @@ fn a_session_gets_a_workspace_of_its_own() {
 }
 
 #[test]
+fn what_would_be_left_alone_is_not_counted_as_what_would_change() {
+    let world = world();
+    let (session, first, second) = two_turns(&world);
+    world.file("poem.txt", "by hand\n");
+    let first = first["snapshot"].as_str().unwrap();
+    let dry = |more: &[&str]| world.ok(&[&["restore", &session, first, "--dry-run"], more].concat());
+    let (kept, forced) = (dry(&[]), dry(&["--force"]));
+    assert!(kept.ends_with("1 file would change, 1 file would be left alone"), "{kept}");
+    assert!(forced.ends_with("2 files would change"), "{forced}");
+    // A file that only a person made is none of it, and the help says so.
+    world.file("mine.txt", "mine\n");
+    assert!(!dry(&["--force"]).contains("mine.txt"));
+    world.ok(&["restore", &session, first, "--force"]);
+    assert_eq!(read(&world, "mine.txt").as_deref(), Some("mine\n"));
+    // The list says where the files are.
+    let listed = world.ok(&["snapshots", &session]);
+    let current: Vec<&str> = listed.lines().filter(|line| line.ends_with("  current")).collect();
+    assert_eq!(current.len(), 1, "{listed}");
+    assert!(current[0].contains("Restored"), "{listed}");
+    assert!(listed.lines().any(|line| line.starts_with(second["snapshot"].as_str().unwrap())), "{listed}");
+}
+
+#[test]
 fn gc_lists_what_goes_and_doctor_what_is_there() {
     let world = world();
     let (session, _, _) = two_turns(&world);
