@@ -127,6 +127,14 @@ pub enum EngineError {
         /// What can be done instead.
         hint: String,
     },
+    /// Something was interrupted and is not ended by looking at it.
+    #[error("{message}")]
+    Unended {
+        /// What.
+        message: String,
+        /// What ends it.
+        hint: String,
+    },
     /// The log a fork stands on is gone or was changed.
     #[error("{0}")]
     Corrupt(String),
@@ -221,6 +229,7 @@ impl EngineError {
             Self::Conflict(text) => Self::Conflict(text.clone()),
             Self::Moved { found, expected } => Self::Moved { found: *found, expected: *expected },
             Self::Final { message, hint } => Self::Final { message: message.clone(), hint: hint.clone() },
+            Self::Unended { message, hint } => Self::Unended { message: message.clone(), hint: hint.clone() },
             Self::Corrupt(text) => Self::Corrupt(text.clone()),
             Self::Setting { message, hint } => Self::Setting { message: message.clone(), hint: hint.clone() },
             Self::Catalogue(error) => Self::Catalogue(Arc::clone(error)),
@@ -274,7 +283,9 @@ impl EngineError {
             Self::Entry(_) => ErrorKind::NotFound,
             Self::ContextFull { .. } => ErrorKind::ContextFull,
             Self::Segment(_) | Self::Invalid(_) | Self::InvalidLine { .. } => ErrorKind::Invalid,
-            Self::Conflict(_) | Self::Moved { .. } | Self::Diverged(_) | Self::Final { .. } => ErrorKind::Conflict,
+            Self::Conflict(_) | Self::Moved { .. } | Self::Diverged(_) | Self::Final { .. } | Self::Unended { .. } => {
+                ErrorKind::Conflict
+            }
             Self::Corrupt(_) => ErrorKind::Corrupt,
             Self::Setting { .. } | Self::Outside { .. } => ErrorKind::Usage,
             Self::Catalogue(error) if error.is_busy() => ErrorKind::Busy,
@@ -327,7 +338,7 @@ impl EngineError {
             Self::Outside { .. } => Some("paths are those of the session's directory, or begin where you are in it".into()),
             Self::NoSuchFile(_) => Some("`ramus snapshots SESSION SNAPSHOT` lists the files of one".into()),
             Self::Setting { hint, .. } => hint.clone(),
-            Self::Final { hint, .. } => Some(hint.clone()),
+            Self::Final { hint, .. } | Self::Unended { hint, .. } => Some(hint.clone()),
             Self::Store(StoreError::Latched { .. }) => {
                 Some("nothing was written; free the disk or repair it, then `ramus recover` the session".into())
             }

@@ -216,6 +216,7 @@ impl Engine {
     ) -> Result<TurnResult, EngineError> {
         self.make_writable(session)?;
         let _lease = self.store.lease(session.location(), self.now())?;
+        session.refresh()?;
         if let Err(error) = self.end_travel(session) {
             session.notices.push(format!("a restore that was interrupted could not be ended: {error}"));
         }

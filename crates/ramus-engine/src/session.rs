@@ -249,6 +249,8 @@ impl Session {
         let read = store.read(&location, known, &mut |chunk| log.feed(chunk))?;
         self.log.finish();
         let is_other = read.incarnation != self.incarnation || read.end < known;
+        // Whoever wrote may have been killed at it.
+        self.looked_for_intent &= read.end == known;
         if is_other { self.reload() } else { Ok(()) }
     }
 
@@ -266,6 +268,7 @@ impl Session {
         self.incarnation = again.incarnation;
         self.lost_origin = again.lost_origin.take();
         self.unanswered = 0;
+        self.looked_for_intent = false;
         Ok(())
     }
 }

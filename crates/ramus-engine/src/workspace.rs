@@ -11,6 +11,7 @@ mod note;
 mod owned;
 mod path;
 mod pulse;
+mod sight;
 mod timeline;
 mod vaults;
 

@@ -14,7 +14,9 @@ use gix_object::Kind;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use crate::clear::Moment;
 use crate::error::SnapshotError;
+use crate::moves::is_unable;
 use crate::objects::Objects;
 use crate::place::{Place, There};
 use crate::plan::{Step, is_writable};
@@ -40,6 +42,8 @@ pub(crate) struct Applier<'a> {
     pub(crate) outcomes: BTreeMap<PathBuf, Outcome>,
     /// Content that the store should have had. The rest is carried out all the same.
     pub(crate) missing: Option<SnapshotError>,
+    /// When this was begun, if that is over and it was not ended.
+    pub(crate) begun: Option<Moment>,
 }
 
 /// What temporary names start with. Snapshots leave them out.
@@ -69,7 +73,7 @@ impl Applier<'_> {
         // A file must be gone before a directory can have its name, and a directory before a file can.
         for step in &gone {
             let removed = if step.clears { self.clear_out(step) } else { self.remove(step) };
-            let outcome = removed.or_else(|error| refused(step, error))?;
+            let outcome = removed.or_else(|error| self.refused(step, error))?;
             self.outcomes.insert(step.path.clone(), outcome);
         }
         for batch in come.chunks(BATCH) {
@@ -82,12 +86,17 @@ impl Applier<'_> {
         self.make_durable(steps)
     }
 
-    /// Removes whatever is there, with everything in it.
+    /// Removes whatever is there, with everything in it. Whoever ends this later saw less than there is then: what came
+    /// since it was begun stays.
     fn clear_out(&self, step: &Step) -> io::Result<Outcome> {
         let (parent, name) = split(&step.path);
         match self.directory(&parent, false) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            directory => crate::clear::clear(directory?.as_fd(), &name)?,
+            directory => {
+                if crate::clear::clear(directory?.as_fd(), &name, self.begun)? {
+                    return Ok(Outcome::Kept);
+                }
+            }
         }
         Ok(Outcome::Done)
     }
@@ -126,9 +135,10 @@ impl Applier<'_> {
                 }
             }
         }
-        crate::durable::wait(&files).map_err(trouble())?;
-        let publish =
-            |(step, place): &(&Step, Place)| place.publish(step.old, step.new).or_else(|error| refused(step, error));
+        self.pass(crate::durable::wait(&files)).map_err(trouble())?;
+        let publish = |(step, place): &(&Step, Place)| {
+            place.publish(step.old, step.new).or_else(|error| self.refused(step, error))
+        };
         let outcomes = spread(&places, processors(), publish).map_err(trouble())?;
         for ((step, _), outcome) in places.iter().zip(outcomes) {
             self.outcomes.insert(step.path.clone(), outcome?);
@@ -146,12 +156,14 @@ impl Applier<'_> {
         let made = self.begin(step).and_then(|begun| match begun {
             Begun::Settled(outcome) => Ok(Made::Settled(outcome)),
             Begun::Open(place) => {
-                let file = place.make(new.kind, &content, step.mode)?;
+                let file = place.make(new.kind, &content, step.mode);
+                // What is half there is of no use, whatever comes of the rest.
+                let file = file.inspect_err(|_| drop(place.discard()))?;
                 file.iter().for_each(crate::durable::begin);
                 Ok(Made::Ready(place, file))
             }
         });
-        made.or_else(|error| refused(step, error).map(Made::Settled))
+        made.or_else(|error| self.refused(step, error).map(Made::Settled))
     }
 
     /// Looks whether a step is to be done, and where.
@@ -227,25 +239,55 @@ impl Applier<'_> {
         for batch in paths.chunks(BATCH) {
             // One that is gone, or no directory of ours, has nothing to keep.
             let open = batch.iter().filter_map(|path| self.directory(path, false).ok().map(File::from));
-            let wait = crate::durable::wait(&open.collect::<Vec<_>>());
+            let wait = self.pass(crate::durable::wait(&open.collect::<Vec<_>>()));
             wait.map_err(SnapshotError::io("make durable what is restored to", Path::new(".")))?;
         }
         Ok(())
     }
+
+    /// A path at which the system refuses is left alone. Any other trouble ends the restore, and the journal stays, so that
+    /// it is tried again; what is still in the way then is left alone too, unless there may be room for it one day: a
+    /// journal that nobody could end would keep everybody from snapshots for good.
+    fn refused(&self, step: &Step, error: io::Error) -> Result<Outcome, SnapshotError> {
+        let found = Errno::from_io_error(&error);
+        match found {
+            // It may not be changed.
+            Some(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Ok(Outcome::Kept),
+            // Something else stands there, or on the way: a link, a file, a directory.
+            Some(
+                Errno::LOOP
+                | Errno::NOTDIR
+                | Errno::XDEV
+                | Errno::ISDIR
+                | Errno::NOENT
+                | Errno::EXIST
+                | Errno::NOTEMPTY,
+            ) => Ok(Outcome::Kept),
+            Some(Errno::NAMETOOLONG | Errno::BUSY | Errno::TXTBSY | Errno::AGAIN) => Ok(Outcome::Kept),
+            // The file system has no such name, or no such thing.
+            Some(Errno::ILSEQ) => Ok(Outcome::Kept),
+            Some(error) if is_unable(error) => Ok(Outcome::Kept),
+            _ if self.begun.is_some() && !may_pass(found) => Ok(Outcome::Kept),
+            _ => Err(SnapshotError::io("restore", &step.path)(error)),
+        }
+    }
+
+    /// Passes over that a file system cannot make things durable, and over what went wrong with that before.
+    fn pass(&self, waited: io::Result<()>) -> io::Result<()> {
+        waited.or_else(|error| {
+            let found = Errno::from_io_error(&error);
+            let is_lasting = found.is_some_and(is_unable) || self.begun.is_some() && !may_pass(found);
+            if is_lasting { Ok(()) } else { Err(error) }
+        })
+    }
 }
 
-/// A path at which the system refuses is left alone; any other trouble ends the restore, and the journal stays.
-fn refused(step: &Step, error: io::Error) -> Result<Outcome, SnapshotError> {
-    match Errno::from_io_error(&error) {
-        // It may not be changed.
-        Some(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Ok(Outcome::Kept),
-        // Something else stands there, or on the way: a link, a file, a directory.
-        Some(
-            Errno::LOOP | Errno::NOTDIR | Errno::XDEV | Errno::ISDIR | Errno::NOENT | Errno::EXIST | Errno::NOTEMPTY,
-        ) => Ok(Outcome::Kept),
-        Some(Errno::NAMETOOLONG | Errno::BUSY | Errno::TXTBSY | Errno::AGAIN) => Ok(Outcome::Kept),
-        _ => Err(SnapshotError::io("restore", &step.path)(error)),
-    }
+/// Says whether trouble goes away when there is room, or somebody needs less of the machine.
+fn may_pass(error: Option<Errno>) -> bool {
+    matches!(
+        error,
+        Some(Errno::NOSPC | Errno::DQUOT | Errno::NOMEM | Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::INTR)
+    )
 }
 
 fn split(path: &Path) -> (PathBuf, PathBuf) {

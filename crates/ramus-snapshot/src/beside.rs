@@ -5,7 +5,7 @@
 //! removes what belongs to somebody. It is a text with a line per path, stored like content, which the snapshot names in a
 //! header of its own; it does not travel with bundles, and who does not find it goes by the ignore files of the snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use gix_hash::ObjectId;
@@ -38,6 +38,8 @@ const MOST: usize = 16_384;
 pub(crate) struct Beside {
     /// Paths that were there and are not covered, nor is what is beneath them; sorted.
     left_out: Vec<Vec<u8>>,
+    /// Those of them that stand for some of what is in them, because that would be too many names; sorted.
+    many: Vec<Vec<u8>>,
     /// Directories with nothing in them; sorted.
     hollow: Vec<Vec<u8>>,
     modes: Modes,
@@ -53,18 +55,22 @@ struct Spelled {
 impl Beside {
     /// Makes one of what a walk left out, and what could not be covered.
     pub(crate) fn of(
-        mut left_out: Vec<Vec<u8>>,
+        (mut left_out, mut many): (Vec<Vec<u8>>, BTreeSet<Vec<u8>>),
         uncovered: &[Uncovered],
         mut hollow: Vec<Vec<u8>>,
         modes: Modes,
     ) -> Self {
+        bound(&mut left_out, &mut many, MOST);
+        // What could not be covered has its own name as long as that is possible: no ignore file tells of it.
         left_out.extend(uncovered.iter().map(|one| path_bytes(&one.path).to_vec()));
-        bound(&mut left_out, MOST);
+        bound(&mut left_out, &mut many, 2 * MOST);
         left_out.sort_unstable();
         left_out.dedup();
+        // One that stands for what is in it may have come to be one of those for which another stands.
+        let many = many.into_iter().filter(|path| left_out.binary_search(path).is_ok()).collect();
         hollow.sort_unstable();
         hollow.truncate(MOST);
-        Self { left_out, hollow, modes }
+        Self { left_out, many, hollow, modes }
     }
 
     /// Returns who may do what with a file of the directory; none when that is not known.
@@ -102,8 +108,14 @@ impl Beside {
 
     /// Says whether something that is not in the directory could have been there.
     pub(crate) fn leaves_out(&self, path: &Path) -> bool {
-        let is_named = |path: &Path| self.left_out.binary_search_by(|one| (**one).cmp(path_bytes(path))).is_ok();
-        path.ancestors().any(is_named)
+        path.ancestors().any(|path| is_in(&self.left_out, path))
+    }
+
+    /// The same where it is one of so many names that a directory stands for them: then it could as well be one of the
+    /// others there, and `could_be` is asked.
+    pub(crate) fn leaves_out_unless(&self, path: &Path, could_be: impl FnOnce(&Path) -> bool) -> bool {
+        let is_named = |path: &Path| is_in(&self.left_out, path) && !is_in(&self.many, path);
+        path.ancestors().any(is_named) || self.leaves_out(path) && could_be(path)
     }
 
     fn encode(&self) -> Option<Vec<u8>> {
@@ -122,6 +134,9 @@ impl Beside {
             text.push_str(&hex::encode(path));
             text.push('\n');
         }
+        for path in &self.many {
+            text.push_str(&format!("many {}\n", hex::encode(path)));
+        }
         Some(text.into_bytes())
     }
 
@@ -129,10 +144,11 @@ impl Beside {
     fn decode(bytes: &[u8], modes: Option<&str>) -> Option<Self> {
         let mut lines = std::str::from_utf8(bytes).ok()?.lines();
         (lines.next()? == FIRST).then_some(())?;
-        let (mut left_out, mut hollow, mut odd) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut left_out, mut many, mut hollow, mut odd) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for line in lines {
             match line.split_once(' ') {
                 Some(("-", path)) => left_out.push(hex::decode(path).ok()?),
+                Some(("many", path)) => many.push(hex::decode(path).ok()?),
                 Some(("hollow", path)) => hollow.push(hex::decode(path).ok()?),
                 Some(("mode", rest)) => {
                     let (mode, path) = rest.split_once(' ')?;
@@ -142,8 +158,9 @@ impl Beside {
             }
         }
         left_out.sort_unstable();
+        many.sort_unstable();
         hollow.sort_unstable();
-        Some(Self { left_out, hollow, modes: Modes::read(modes, odd) })
+        Some(Self { left_out, many, hollow, modes: Modes::read(modes, odd) })
     }
 
     /// What a snapshot says of it, and the object to keep, if there is one.
@@ -212,8 +229,14 @@ fn name(commit: &[u8]) -> Option<ObjectId> {
     ObjectId::from_hex(word(commit, HEADER)?.as_bytes()).ok()
 }
 
-/// Puts directories in the place of what is in them until so many paths are left, beginning where there is most.
-pub(crate) fn bound(paths: &mut Vec<Vec<u8>>, most: usize) {
+/// Says whether a sorted list has a path.
+fn is_in(all: &[Vec<u8>], path: &Path) -> bool {
+    all.binary_search_by(|one| (**one).cmp(path_bytes(path))).is_ok()
+}
+
+/// Puts directories in the place of what is in them until so many paths are left, beginning where there is most. Adds them to
+/// those that stand for many.
+pub(crate) fn bound(paths: &mut Vec<Vec<u8>>, standing: &mut BTreeSet<Vec<u8>>, most: usize) {
     let parent = |path: &[u8]| path_bytes(path_of(path).parent().unwrap_or(Path::new(""))).to_vec();
     while paths.len() > most {
         let mut within: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
@@ -222,6 +245,7 @@ pub(crate) fn bound(paths: &mut Vec<Vec<u8>>, most: usize) {
         for path in paths.iter_mut() {
             let above = parent(path);
             if within.get(&above).is_some_and(|count| *count >= many) {
+                standing.insert(above.clone());
                 *path = above;
             }
         }
@@ -241,8 +265,13 @@ mod tests {
     #[test]
     fn what_is_kept_is_read_again_and_lines_of_later_versions_are_passed_over() {
         let modes = Modes::new(0o022, vec![(b"key".to_vec(), 0o600)]);
-        let beside =
-            Beside::of(paths(&["target", ".env", "a/\n\u{fc}", "target"]), &[], paths(&["e/f", "e-f", "e"]), modes);
+        let beside = Beside::of(
+            (paths(&["target", ".env", "a/\n\u{fc}", "target"]), [b"target".to_vec(), b"gone".to_vec()].into()),
+            &[],
+            paths(&["e/f", "e-f", "e"]),
+            modes,
+        );
+        assert_eq!(beside.many, paths(&["target"]));
         let mut bytes = beside.encode().unwrap_or_default();
         assert_eq!(Beside::decode(&bytes, Some("022")), Some(beside.clone()));
         bytes.extend_from_slice(b"later 1 2 3\n");
@@ -263,12 +292,16 @@ mod tests {
 
     #[test]
     fn where_there_are_too_many_directories_stand_for_what_is_in_them() {
-        let mut all = paths(&[".env", "a/x"]);
+        let (mut all, mut many) = (paths(&[".env", "a/x"]), BTreeSet::new());
         all.extend((0..100).map(|number| format!("many/of/{number}").into_bytes()));
-        bound(&mut all, 10);
+        bound(&mut all, &mut many, 10);
         assert_eq!(all, paths(&[".env", "a/x", "many/of"]));
+        assert_eq!(many, [b"many/of".to_vec()].into());
+        let beside = Beside::of((all, many), &[], Vec::new(), Modes::default());
+        let could_be = |path: &str| beside.leaves_out_unless(Path::new(path), |path| path.ends_with("one"));
+        assert!(could_be("many/of/one") && could_be(".env/two") && !could_be("many/of/two") && !could_be("one"));
         let mut deep: Vec<_> = (0..100).map(|number| format!("{number}/in/a/b/c").into_bytes()).collect();
-        bound(&mut deep, 10);
+        bound(&mut deep, &mut BTreeSet::new(), 10);
         assert_eq!(deep, paths(&[""]));
         assert!(Beside { left_out: deep, ..Beside::default() }.leaves_out(Path::new("any/thing")));
     }

@@ -1,11 +1,12 @@
 //! Removing whatever has a name, with everything in it: no link is followed, and nothing outside is touched, whoever moves
-//! things about meanwhile.
+//! things about meanwhile. Whoever goes on with it later leaves what came since.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags, StatxFlags, StatxTimestamp};
 use rustix::io::Errno;
 
 use crate::known::path_of;
@@ -13,8 +14,13 @@ use crate::known::path_of;
 /// How many names are read at a time, in bytes.
 const NAMES: usize = 32 << 10;
 
-/// Removes what has a name in a directory. What is gone already is as good.
-pub(crate) fn clear(parent: BorrowedFd<'_>, name: &Path) -> io::Result<()> {
+/// A moment as file systems tell it: seconds since 1970, and nanoseconds.
+pub(crate) type Moment = (i64, i64);
+
+/// Removes what has a name in a directory. What is gone already is as good. What came `since` a moment stays; says whether
+/// something did.
+pub(crate) fn clear(parent: BorrowedFd<'_>, name: &Path, since: Option<Moment>) -> io::Result<bool> {
+    let mut has_stayed = false;
     let mut buffer = Vec::with_capacity(NAMES);
     // Each with whether what is in it was removed.
     let mut open = vec![(name.to_owned(), false)];
@@ -24,11 +30,17 @@ pub(crate) fn clear(parent: BorrowedFd<'_>, name: &Path) -> io::Result<()> {
             Err(Errno::NOENT) => continue,
             above => above?,
         };
+        if !is_hollow && since.is_some_and(|since| is_later(&above, name, since)) {
+            has_stayed = true;
+            continue;
+        }
         let flags = if is_hollow { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         match rustix::fs::unlinkat(&above, name, flags) {
             Ok(()) | Err(Errno::NOENT) => continue,
             // Some systems say the one, some the other, of a directory.
             Err(Errno::ISDIR | Errno::PERM) if !is_hollow => {}
+            // What stays has a place.
+            Err(Errno::NOTEMPTY | Errno::EXIST) if has_stayed => continue,
             Err(error) => return Err(error.into()),
         }
         allow(&above, Path::new(name));
@@ -43,13 +55,32 @@ pub(crate) fn clear(parent: BorrowedFd<'_>, name: &Path) -> io::Result<()> {
             }
         }
         for (name, kind) in rest {
-            let is_gone = kind != FileType::Directory && rustix::fs::unlinkat(&inner, &name, AtFlags::empty()).is_ok();
+            let may_go = since.is_none() && kind != FileType::Directory;
+            let is_gone = may_go && rustix::fs::unlinkat(&inner, &name, AtFlags::empty()).is_ok();
             if !is_gone {
                 open.push((path.join(name), false));
             }
         }
     }
-    Ok(())
+    Ok(has_stayed)
+}
+
+/// Says whether something came to be as it is, or where it is, after a moment. What is removed from a directory changes it too,
+/// so of one it counts when it was made.
+fn is_later(above: &OwnedFd, name: &OsStr, since: Moment) -> bool {
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+    match rustix::fs::statx(above, name, AtFlags::SYMLINK_NOFOLLOW, wanted) {
+        Ok(found) => {
+            let moment = |at: StatxTimestamp| (at.tv_sec, i64::from(at.tv_nsec));
+            let has_birth = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::BTIME);
+            let is_born = has_birth && moment(found.stx_btime) > since;
+            let is_directory = FileType::from_raw_mode(found.stx_mode.into()) == FileType::Directory;
+            is_born || !is_directory && moment(found.stx_ctime) > since
+        }
+        Err(Errno::NOENT) => false,
+        // What cannot be looked at may be anybody's.
+        Err(_) => true,
+    }
 }
 
 /// A directory that its owner closed is opened again: it goes.

@@ -31,7 +31,8 @@ impl Snapshots {
             .filter(|one| is_writable(&one.path))
             .map(|one| Step::new(one.path, None, one.new))
             .collect();
-        let mut applier = Applier { root: &root, objects: self.objects(), outcomes: BTreeMap::new(), missing: None };
+        let (objects, outcomes) = (self.objects(), BTreeMap::new());
+        let mut applier = Applier { root: &root, objects, outcomes, missing: None, begun: None };
         applier.apply(&steps)?;
         applier.missing.map_or(Ok(steps.len()), Err)
     }

@@ -1,11 +1,13 @@
 //! What changed between two snapshots, file by file, with the lines.
 
+use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
 use gix_object::Kind;
 
 use crate::compare::{Difference, Item, compare, is_link, join_moved};
 use crate::error::SnapshotError;
+use crate::former::Former;
 use crate::patch::Part;
 use crate::store::{SnapshotId, Snapshots};
 use crate::text;
@@ -80,8 +82,10 @@ impl Snapshots {
             return Ok(Vec::new());
         }
         let beside = self.vault().beside(old)?;
-        let is_left_out = |path: &Path| beside.as_ref().is_some_and(|beside| beside.leaves_out(path));
         let (old, new) = (self.vault().directory_of(old)?, self.vault().directory_of(new)?);
+        let former = LazyCell::new(|| Former::new(self.objects(), old, self.root()));
+        let ignored = |path: &Path| former.leaves_out(path);
+        let is_left_out = |path: &Path| beside.as_ref().is_some_and(|beside| beside.leaves_out_unless(path, ignored));
         let all = compare(self.objects(), Some(old), Some(new))?.into_iter();
         Ok(all
             .map(|one| (one.old.is_none() && is_left_out(&one.path), one.path))
@@ -94,17 +98,20 @@ impl Snapshots {
         self.objects().has(&id.0)
     }
 
-    /// Compares two snapshots. `only` chooses paths and what is beneath them; empty for all.
+    /// Compares two snapshots. `only` chooses paths and what is beneath them, under the name before or after; empty for all.
     pub fn diff(&self, old: SnapshotId, new: SnapshotId, only: &[PathBuf]) -> Result<Vec<FileDiff>, SnapshotError> {
         let beside = self.vault().beside(new)?;
         let (old, new) = (self.vault().directory_of(old)?, self.vault().directory_of(new)?);
         let mut differences = compare(self.objects(), Some(old), Some(new))?;
-        // What is not covered any more is not gone.
-        let is_left_out = |path: &Path| beside.as_ref().is_some_and(|beside| beside.leaves_out(path));
+        // What is not covered any more is not gone. Where one name stands for many, it shows on the disk.
+        let is_there = |path: &Path| self.is_there(path);
+        let is_left_out = |path: &Path| beside.as_ref().is_some_and(|beside| beside.leaves_out_unless(path, is_there));
         differences.retain(|one| one.new.is_some() || !is_left_out(&one.path));
         let differences = join_moved(differences);
         let is_wanted = |path: &Path| only.is_empty() || only.iter().any(|only| path.starts_with(only));
-        let wanted = differences.into_iter().filter(|difference| is_wanted(&difference.path));
+        // Whoever asks for the name that a file had wants to know where it went.
+        let is_meant = |one: &Difference| is_wanted(&one.path) || one.from.as_deref().is_some_and(is_wanted);
+        let wanted = differences.into_iter().filter(is_meant);
         wanted.map(|difference| self.file_diff(difference)).collect()
     }
 

@@ -12,7 +12,7 @@ use crate::about::FileInfo;
 use crate::diff::FileDiff;
 use crate::error::SnapshotError;
 use crate::pack::Pack;
-use crate::store::{About, SnapshotId, Snapshots};
+use crate::store::{About, SnapshotId, Snapshots, State, Taken};
 use crate::vault::Vault;
 
 /// How many names are tried for a directory that nobody else has.
@@ -43,16 +43,26 @@ impl Glance {
 
     /// Returns a snapshot of what is there now, which only this glance knows.
     pub fn now(&self) -> Result<SnapshotId, SnapshotError> {
+        Ok(self.look()?.id)
+    }
+
+    /// The same, with what is not in it.
+    pub fn look(&self) -> Result<Taken, SnapshotError> {
         let mut pack = Pack::default();
         let state = self.0.state(&mut pack)?;
         let id = self.0.commit(&mut pack, (state.root, Some(&state.beside)), &About::default(), 0)?;
-        let mut packs = state.packs;
+        let State { files, mut packs, uncovered, unheeded, .. } = state;
         if !pack.is_empty() {
             packs.push(pack.finish()?);
         }
         let place = Passing::make().map_err(SnapshotError::io("make a directory in", &std::env::temp_dir()))?;
         self.0.objects().borrow(packs, &place.0)?;
-        Ok(id)
+        Ok(Taken { id, files, uncovered, unheeded })
+    }
+
+    /// Returns what plans are made with; nothing of it can be carried out.
+    pub fn snapshots(&self) -> &Snapshots {
+        &self.0
     }
 
     /// Says whether a snapshot is kept here.

@@ -7,12 +7,13 @@
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use gix_hash::ObjectId;
 use gix_object::tree::EntryKind;
 
+use crate::clear::Moment;
 use crate::compare::Item;
 use crate::known::{path_bytes, path_of};
 use crate::plan::Step;
@@ -40,10 +41,20 @@ pub(crate) fn write(path: &Path, steps: &[Step]) -> io::Result<()> {
     if is_new { sync_parent(path) } else { Ok(()) }
 }
 
+/// Says when the steps were stored; none when there is no journal.
+pub(crate) fn begun(path: &Path) -> io::Result<Option<Moment>> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(Some((found.mtime(), found.mtime_nsec()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Reads the steps; none when there is no whole journal.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<Step>>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(parse(&text)),
+    match fs::read(path) {
+        // What is no text is not whole.
+        Ok(bytes) => Ok(std::str::from_utf8(&bytes).ok().and_then(parse)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

@@ -23,6 +23,7 @@ mod glance;
 mod journal;
 mod known;
 mod modes;
+mod moves;
 mod name;
 mod objects;
 mod pack;

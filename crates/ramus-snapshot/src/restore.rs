@@ -1,5 +1,6 @@
 //! Restoring: a plan, carried out under a journal.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 
 use crate::apply::{Applier, Outcome};
 use crate::beside::Beside;
+use crate::clear::Moment;
 use crate::compare::Item;
 use crate::error::SnapshotError;
 use crate::former::Former;
@@ -53,10 +55,11 @@ impl Snapshots {
         };
         let is_wanted = |path: &Path| restore.only.is_empty() || restore.only.iter().any(|only| path.starts_with(only));
         let beside = self.vault().beside(restore.target)?;
-        let former = beside.is_none().then(|| Former::new(self.objects(), states.target, self.root()));
-        let was_left_out = |path: &Path| match (&beside, &former) {
-            (Some(beside), _) => beside.leaves_out(path),
-            (None, former) => former.as_ref().is_some_and(|former| former.leaves_out(path)),
+        let former = LazyCell::new(|| Former::new(self.objects(), states.target, self.root()));
+        let ignored = |path: &Path| former.leaves_out(path);
+        let was_left_out = |path: &Path| match &beside {
+            Some(beside) => beside.leaves_out_unless(path, ignored),
+            None => ignored(path),
         };
         let holds = |path: &Path, item: Item| self.still_has(path, item);
         let seen = Seen { is_there: |path: &Path| self.is_there(path), holds, was_left_out };
@@ -147,7 +150,7 @@ impl Snapshots {
 
     /// Says whether something has a name, no link on the way being followed. A directory makes room for a file when
     /// nothing is left in it; that shows when it comes to it.
-    fn is_there(&self, path: &Path) -> bool {
+    pub(crate) fn is_there(&self, path: &Path) -> bool {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let found = rustix::fs::openat2(self.directory(), path, flags, Mode::empty(), resolve);
@@ -164,7 +167,7 @@ impl Snapshots {
         let steps: Vec<Step> = chosen.into_iter().cloned().collect();
         let journal = self.journal();
         journal::write(&journal, &steps).map_err(SnapshotError::io("write", &journal))?;
-        let mut restored = self.carry_out(&steps)?;
+        let mut restored = self.carry_out(&steps, None)?;
         restored.kept.extend(left.into_iter().map(|step| step.path.clone()));
         restored.kept.sort();
         Ok(restored)
@@ -186,12 +189,13 @@ impl Snapshots {
     pub(crate) fn end_restore(&self) -> Result<Option<Restored>, SnapshotError> {
         let journal = self.journal();
         let steps = journal::read(&journal).map_err(SnapshotError::io("read", &journal))?;
-        steps.map(|steps| self.carry_out(&steps)).transpose()
+        let begun = journal::begun(&journal).map_err(SnapshotError::io("read", &journal))?;
+        steps.map(|steps| self.carry_out(&steps, begun)).transpose()
     }
 
-    fn carry_out(&self, steps: &[Step]) -> Result<Restored, SnapshotError> {
+    fn carry_out(&self, steps: &[Step], begun: Option<Moment>) -> Result<Restored, SnapshotError> {
         let (root, objects) = (self.directory(), self.objects());
-        let mut applier = Applier { root, objects, outcomes: BTreeMap::new(), missing: None };
+        let mut applier = Applier { root, objects, outcomes: BTreeMap::new(), missing: None, begun };
         applier.apply(steps)?;
         let journal = self.journal();
         journal::clear(&journal).map_err(SnapshotError::io("empty", &journal))?;

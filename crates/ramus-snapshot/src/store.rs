@@ -71,13 +71,13 @@ struct Earlier {
 
 /// What a directory is now.
 pub(crate) struct State {
-    files: usize,
+    pub(crate) files: usize,
     update: Update,
     pub(crate) root: ObjectId,
     /// Content that is not stored yet.
     pub(crate) packs: Vec<Finished>,
-    uncovered: Vec<Uncovered>,
-    unheeded: Vec<Uncovered>,
+    pub(crate) uncovered: Vec<Uncovered>,
+    pub(crate) unheeded: Vec<Uncovered>,
     pub(crate) beside: Beside,
 }
 

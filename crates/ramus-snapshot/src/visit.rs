@@ -245,11 +245,13 @@ impl<'a> Visitor<'a> {
     fn stand_for_many(&mut self, path: &[u8], first: usize) {
         let all = &mut self.found.left_out;
         if all.len() - first > MANY {
+            let directory = path.strip_suffix(b"/").unwrap_or(path).to_vec();
             all.truncate(first);
-            all.push(path.strip_suffix(b"/").unwrap_or(path).to_vec());
+            all.push(directory.clone());
+            self.found.many.insert(directory);
         }
         if all.len() > MOST {
-            bound(all, MOST / 2);
+            bound(all, &mut self.found.many, MOST / 2);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Links are not followed, not even one that takes the place of a directory meanwhile; git's own directories are left
 //! out, ignore files are honoured, and nothing is read but those, names and looks.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -62,6 +63,8 @@ pub(crate) struct Walked {
     pub(crate) uncovered: Vec<Uncovered>,
     /// What is there and left out on purpose.
     pub(crate) left_out: Vec<Vec<u8>>,
+    /// Directories among that which stand for some of what is in them.
+    pub(crate) many: BTreeSet<Vec<u8>>,
     /// Directories with nothing in them.
     pub(crate) hollow: Vec<Vec<u8>>,
     /// Files that are not as new ones are, and who may do what with them.
@@ -74,7 +77,7 @@ pub(crate) struct Walked {
 impl Walked {
     /// Returns what is kept beside the directory.
     pub(crate) fn beside(self) -> Beside {
-        Beside::of(self.left_out, &self.uncovered, self.hollow, Modes::new(self.mask, self.odd))
+        Beside::of((self.left_out, self.many), &self.uncovered, self.hollow, Modes::new(self.mask, self.odd))
     }
 
     /// Says whether nothing changed, to all appearances.
@@ -133,6 +136,7 @@ pub(crate) fn walk(ground: &Ground<'_>, known: &Known) -> Result<Walked, Snapsho
         all.known += one.known;
         all.uncovered.append(&mut one.uncovered);
         all.left_out.append(&mut one.left_out);
+        all.many.append(&mut one.many);
         all.hollow.append(&mut one.hollow);
         all.odd.append(&mut one.odd);
         all.unheeded.append(&mut one.unheeded);

@@ -178,3 +178,47 @@ fn what_git_tracks_is_covered_whatever_its_ignore_files_say() {
         assert_eq!(world.snapshots.files(three).unwrap().len(), 2);
     }
 }
+
+/// A directory in which more is ignored than anybody would name, with one file that is not.
+fn with_many() -> World {
+    let world = World::new(false);
+    let root = world.root();
+    put(&root, ".gitignore", "*.o\n");
+    put(&root, "many/kept.c", "kept\n");
+    (0..4_100).for_each(|number| fs::write(root.join(format!("many/{number}.o")), "").unwrap());
+    world
+}
+
+#[test]
+fn what_goes_where_a_directory_stands_for_many_is_shown() {
+    let mut world = with_many();
+    let one = world.take();
+    fs::remove_file(world.root().join("many/kept.c")).unwrap();
+    let two = world.take();
+    let told = world.snapshots.diff(one, two, &[]).unwrap();
+    let told: Vec<_> = told.iter().map(|diff| (diff.path.to_str().unwrap(), diff.status.as_str())).collect();
+    assert_eq!(told, [("many/kept.c", "deleted")]);
+    // What is only covered no more is still there.
+    put(&world.root(), "many/kept.c", "kept\n");
+    put(&world.root(), ".gitignore", "*.o\nkept.c\n");
+    let three = world.take();
+    let told = world.snapshots.diff(one, three, &[]).unwrap();
+    assert_eq!(told.iter().map(|diff| diff.path.to_str().unwrap()).collect::<Vec<_>>(), [".gitignore"]);
+}
+
+#[test]
+fn what_was_made_where_a_directory_stands_for_many_goes_and_what_was_ignored_stays() {
+    let mut world = with_many();
+    let one = world.take();
+    put(&world.root(), "many/made.c", "made\n");
+    let two = world.take();
+    assert_eq!(world.snapshots.changed_or_shown(one, two).unwrap(), [(PathBuf::from("many/made.c"), false)]);
+    // Everything that was ignored is shown to snapshots.
+    put(&world.root(), ".gitignore", "");
+    let three = world.take();
+    let shown = world.snapshots.changed_or_shown(one, three).unwrap();
+    assert!(shown.contains(&(PathBuf::from("many/7.o"), true)) && shown.contains(&("many/made.c".into(), false)));
+    let restored = world.restore(one, three, true);
+    assert_eq!(restored.kept.len(), 4_100);
+    assert!(!world.root().join("many/made.c").exists() && world.root().join("many/7.o").exists());
+}

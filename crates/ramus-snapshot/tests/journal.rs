@@ -91,6 +91,22 @@ fn one_that_is_not_whole_was_never_begun() {
 }
 
 #[test]
+fn one_that_is_no_text_was_never_begun_either() {
+    let mut world = world();
+    let mut bytes = journal().into_bytes();
+    bytes[30] = 0xff;
+    fs::write(world.folder.path().join("store/restore"), bytes).unwrap();
+    assert!(world.snapshots.recover().unwrap().is_none());
+    let id = world.take();
+    assert_eq!(world.snapshots.files(id).unwrap().len(), 2);
+    // And the next one is written in its place.
+    fs::write(world.root().join("stay"), "stay three\n").unwrap();
+    let now = world.take();
+    world.restore(id, now, false);
+    assert_eq!(fs::read_to_string(world.root().join("stay")).unwrap(), "stay two\n");
+}
+
+#[test]
 fn half_of_a_new_file_is_cleared_away() {
     let mut world = world();
     put(&world, &format!("{}.new", temporary("stay")), "stay o");
@@ -138,6 +154,49 @@ fn what_cannot_go_back_gets_a_name_of_its_own() {
     assert_eq!(kept, ["gone", "stay"]);
 }
 
+/// What was taken out where the file system cannot exchange names.
+fn aside(name: &str) -> String {
+    format!("{}.old", temporary(name))
+}
+
+#[test]
+fn what_was_taken_out_where_nothing_can_be_exchanged_goes_back_as_long_as_its_name_is_free() {
+    for (taken_out, expected, left) in [("stay two\n", "stay one", vec![]), ("mine\n", "mine", vec!["stay"])] {
+        let mut world = world();
+        fs::remove_file(world.root().join("stay")).unwrap();
+        put(&world, &aside("stay"), taken_out);
+        put(&world, &temporary("stay"), "stay one\n");
+        let (found, kept) = recover(&mut world, &journal());
+        expect(&found, &[("come", "come"), ("stay", expected)]);
+        assert_eq!(kept, left);
+    }
+}
+
+#[test]
+fn what_was_taken_out_and_has_no_name_to_go_back_to_is_let_go_or_gets_one_of_its_own() {
+    for (there, taken_out, expected) in [
+        ("stay one\n", "stay two\n", vec![("come", "come"), ("stay", "stay one")]),
+        ("the latest\n", "stay two\n", vec![("come", "come"), ("stay", "the latest")]),
+        ("the latest\n", "mine\n", vec![("come", "come"), ("stay", "the latest"), ("stay.kept-1", "mine")]),
+    ] {
+        let mut world = world();
+        put(&world, "stay", there);
+        put(&world, &aside("stay"), taken_out);
+        expect(&recover(&mut world, &journal()).0, &expected);
+    }
+}
+
+#[test]
+fn a_file_that_a_kill_left_with_two_names_is_kept_once() {
+    let mut world = world();
+    put(&world, "stay", "mine\n");
+    fs::hard_link(world.root().join("stay"), world.root().join(aside("stay"))).unwrap();
+    fs::hard_link(world.root().join("stay"), world.root().join(temporary("stay"))).unwrap();
+    let (found, kept) = recover(&mut world, &journal());
+    expect(&found, &[("come", "come"), ("stay", "mine")]);
+    assert_eq!(kept, ["stay"]);
+}
+
 #[test]
 fn a_snapshot_ends_what_was_interrupted_first() {
     let mut world = world();
@@ -145,6 +204,44 @@ fn a_snapshot_ends_what_was_interrupted_first() {
     let id = world.take();
     let files: Vec<_> = world.snapshots.files(id).unwrap().into_iter().map(|file| file.path).collect();
     assert_eq!(files, ["come", "stay"].map(Into::into) as [std::path::PathBuf; 2]);
+}
+
+#[test]
+fn what_came_after_a_journal_that_clears_stays() {
+    let mut world = world();
+    let root = world.root();
+    let make = |path: &str| {
+        fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        fs::write(root.join(path), "made\n").unwrap();
+    };
+    ["cache/old/a", "cache/b", "build/a", "file", "both/a"].into_iter().for_each(make);
+    fs::create_dir(root.join("hollow")).unwrap();
+    let mut text = "ramus restore 1\n".to_owned();
+    for name in ["both", "build", "cache", "file", "hollow"] {
+        text += &format!("- - {} clears:\n", hex::encode(name));
+    }
+    text += &format!("end {:08x}\n", crc32fast::hash(text.as_bytes()));
+    fs::write(world.folder.path().join("store/restore"), text).unwrap();
+    // A clock of a file system that has not ticked yet tells nothing apart.
+    let journal = fs::metadata(world.folder.path().join("store/restore")).unwrap().modified().unwrap();
+    loop {
+        make("probe");
+        if fs::metadata(root.join("probe")).unwrap().modified().unwrap() > journal {
+            break;
+        }
+    }
+    // The first of it was done when it was killed, and then a person came.
+    fs::remove_file(root.join("both/a")).unwrap();
+    ["cache/old/mine", "file", "new/mine"].into_iter().for_each(make);
+    fs::rename(root.join("new"), root.join("both/moved")).unwrap();
+    let mut kept = world.snapshots.recover().unwrap().unwrap().kept;
+    kept.sort();
+    assert_eq!(kept, ["both", "cache", "file"].map(std::path::PathBuf::from));
+    assert!(
+        root.join("cache/old/mine").exists() && root.join("both/moved/mine").exists() && root.join("file").exists()
+    );
+    assert!(["cache/old/a", "cache/b", "build", "hollow"].iter().all(|gone| !root.join(gone).exists()));
+    world.take();
 }
 
 #[test]

@@ -22,6 +22,14 @@ fn a_kill_leaves_one_state_or_the_other() {
 }
 
 #[test]
+fn a_kill_in_a_reset_leaves_one_state_or_the_other_and_what_came_since() {
+    let tally = kills(16, 4, Manner::Exact).run().unwrap();
+    eprintln!("{tally:?}");
+    assert_eq!(tally.violations, 0, "{:?}", tally.first);
+    assert!(tally.repaired > 0, "no reset was killed, so this shows nothing");
+}
+
+#[test]
 fn a_restore_without_care_is_noticed() {
     let found = (0..8).any(|seed| kills(8, seed, Manner::Naive).run().unwrap().violations > 0);
     assert!(found, "restores in place were killed, and nothing is to be seen");

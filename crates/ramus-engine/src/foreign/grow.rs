@@ -124,7 +124,7 @@ impl<'e> Growing<'e> {
     ) -> Result<Self, EngineError> {
         let mut session = load(&engine.store, location, Depth::Envelope)?;
         if standing != Standing::Compared && !is_dry {
-            engine.make_writable(&mut session)?;
+            engine.begin_writing(&mut session)?;
         }
         let mut lines = Lines::default();
         engine.store.read(session.location(), 0, &mut |chunk| lines.take(chunk))?;

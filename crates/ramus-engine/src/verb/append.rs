@@ -74,9 +74,7 @@ impl Engine {
         if requests.iter().all(|(drafts, _)| drafts.is_empty()) {
             return Ok(requests.iter().map(|_| Ok(Appended::default())).collect());
         }
-        self.make_writable(session)?;
-        self.keep_what_was_left(session);
-        self.end_what_was_interrupted(session);
+        self.begin_writing(session)?;
         let strange = self.strange_blobs(session, requests.iter().flat_map(|(drafts, _)| *drafts))?;
         let mut blobs = Vec::new();
         let mut smaller = Vec::with_capacity(requests.len());
@@ -125,8 +123,10 @@ impl Engine {
         if last.is_some_and(|last| session.log().seq_of(last.as_str()).is_none()) {
             session.notices.push("something else replaced or cut the file: entries that were in it are gone".into());
         }
-        // What others left may need an upgrade or a repair of its own.
-        self.make_writable(session)
+        // What others left may need an upgrade or a repair of its own, or be a restore that nobody ended.
+        self.make_writable(session)?;
+        self.end_what_was_interrupted(session);
+        Ok(())
     }
 
     /// Writes bytes at the end of the log as it was read, and takes them in.

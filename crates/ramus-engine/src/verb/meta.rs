@@ -66,7 +66,7 @@ impl Engine {
         if change(session)?.is_empty() {
             return Ok(());
         }
-        self.make_writable(session)?;
+        self.begin_writing(session)?;
         for _ in 0..ATTEMPTS {
             session.check_expected(session.log().len())?;
             let set = change(session)?;

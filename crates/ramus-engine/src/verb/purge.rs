@@ -78,6 +78,10 @@ impl Engine {
             )));
         }
         let _lease = self.store.lease(session.location(), self.now())?;
+        if !purge.dry_run {
+            // What a rewritten log says last must not be that a restore goes on.
+            self.end_or_tell(session);
+        }
         let _forks = self.store.hold_forks(Hold::Exclusive)?;
         self.make_writable(session)?;
         for _ in 0..ATTEMPTS {

@@ -61,7 +61,7 @@ impl Engine {
         session: &mut Session,
         lines: impl Fn(&Self, &Session) -> Result<(Vec<u8>, T), EngineError>,
     ) -> Result<T, EngineError> {
-        self.make_writable(session)?;
+        self.begin_writing(session)?;
         for _ in 0..ATTEMPTS {
             session.check_expected(session.log().len())?;
             let (bytes, outcome) = lines(self, session)?;

@@ -98,28 +98,25 @@ impl Engine {
         options: &RestoreOptions,
     ) -> Result<RestoreReport, EngineError> {
         let chosen = session.chosen(&options.only)?;
-        let _lease = self.store.lease(session.location(), self.now())?;
-        self.end_travel(session)?;
-        self.close_calls(session)?;
-        let mut store = self.snapshot_store(session)?;
-        check_here(session, &store, [target.commit])?;
-        let mut taken = look(session, &mut store, "")?;
+        let _lease = self.begin_travel(session, options.dry_run)?;
+        let mut sight = self.sight(session, options.dry_run)?;
+        check_here(session, &sight, [target.commit])?;
+        let mut taken = sight.look(session)?;
         let current = taken.id;
-        note_ignored(&mut taken.uncovered, store.ignored_since(current, store.info(target.commit)?.created)?);
-        let is_held = |path: &Path| Ok(store.holds(target.commit, path)? || store.holds(current, path)?);
+        note_ignored(&mut taken.uncovered, sight.ignored_since(current, sight.info(target.commit)?.created)?);
+        let is_held = |path: &Path| Ok(sight.holds(target.commit, path)? || sight.holds(current, path)?);
         check_chosen(&chosen, is_held)?;
         let blame = Blame::Since(target.commit);
-        let touched = Timeline::of(session)?.touched(&store, Some(target.since), current, blame)?;
-        let mut plan = towards(&store, target.commit, current, &chosen)?;
-        mind(&store, &mut plan, &touched, (current, options.force))?;
-        if options.dry_run || plan.steps.is_empty() {
-            if !options.dry_run && options.only.is_empty() {
-                self.note_standing(session, &store, (&taken, target), "restore")?;
-            }
-            let Taken { uncovered, unheeded, .. } = taken;
-            return Ok(RestoreReport { plan, uncovered, unheeded, ..RestoreReport::default() });
+        let touched = Timeline::of(session)?.touched(&sight, Some(target.since), current, blame)?;
+        let mut plan = towards(&sight, target.commit, current, &chosen)?;
+        mind(&sight, &mut plan, &touched, (current, options.force))?;
+        if plan.steps.is_empty() && !options.dry_run && options.only.is_empty() {
+            self.note_standing(session, &sight, (&taken, target), "restore")?;
         }
         let Taken { uncovered, unheeded, .. } = taken;
+        let Some(mut store) = sight.near().filter(|_| !plan.steps.is_empty()) else {
+            return Ok(RestoreReport { plan, uncovered, unheeded, ..RestoreReport::default() });
+        };
         let what = target.id();
         let mut doing = Doing::several("restore", self, session);
         let applied = self.apply(session, &mut store, (&plan, options.force), &what, None, &mut doing)?;

@@ -19,7 +19,7 @@ use crate::operation::Doing;
 use crate::session::Session;
 use crate::verb::branch::branch_target;
 use crate::verb::restore::{Applied, RestoreOptions, RestoreReport, note_ignored, settle, towards};
-use crate::verb::snapshot::{SnapshotEntry, look};
+use crate::verb::snapshot::SnapshotEntry;
 use crate::verb::travel::Then;
 use crate::workspace::{Blame, Timeline, Touched, short};
 pub use mark::RevertMark;
@@ -48,9 +48,7 @@ impl Engine {
         target: Seq,
         options: &RestoreOptions,
     ) -> Result<RevertReport, EngineError> {
-        let _lease = self.store.lease(session.location(), self.now())?;
-        self.end_travel(session)?;
-        self.close_calls(session)?;
+        let _lease = self.begin_travel(session, options.dry_run)?;
         let id = branch_target(session, target)?;
         let end = session.end_of(target)?;
         let timeline = Timeline::of(session)?;
@@ -79,9 +77,7 @@ impl Engine {
 
     /// Takes a revert back: files and leaf are as they were. It fails when something was said since.
     pub fn unrevert(&self, session: &mut Session, options: &RestoreOptions) -> Result<RevertReport, EngineError> {
-        let _lease = self.store.lease(session.location(), self.now())?;
-        self.end_travel(session)?;
-        self.close_calls(session)?;
+        let _lease = self.begin_travel(session, options.dry_run)?;
         let none = || {
             EngineError::Conflict("there is no revert to take back: none was made, or something was said since".into())
         };
@@ -115,31 +111,35 @@ impl Engine {
         let without = timeline.without(since);
         let has_changed = timeline.moments.iter().any(|(seq, note)| Some(*seq) > since && !note.steps.is_empty());
         if !has_changed {
-            return Ok(Way { uncovered: self.unseen(session, timeline, since), without, ..Way::default() });
+            return Ok(Way {
+                uncovered: self.unseen(session, timeline, since, options.dry_run),
+                without,
+                ..Way::default()
+            });
         }
-        let mut store = self.snapshot_store(session)?;
+        let mut sight = self.sight(session, options.dry_run)?;
         let steps = timeline.moments.iter().filter(|(seq, _)| Some(*seq) > since).flat_map(|(_, note)| &note.steps);
         let first = steps.clone().next().map(|(before, _)| *before);
-        check_here(session, &store, steps.flat_map(|(before, after)| [*before, *after]))?;
-        let Taken { id: current, mut uncovered, .. } = look(session, &mut store, "")?;
+        check_here(session, &sight, steps.flat_map(|(before, after)| [*before, *after]))?;
+        let Taken { id: current, mut uncovered, .. } = sight.look(session)?;
         if let Some(first) = first {
-            note_ignored(&mut uncovered, store.ignored_since(current, store.info(first)?.created)?);
+            note_ignored(&mut uncovered, sight.ignored_since(current, sight.info(first)?.created)?);
         }
-        let touched = timeline.touched(&store, since, current, Blame::Behind)?;
-        let mut plan = undoing(&store, &touched, current)?;
+        let touched = timeline.touched(&sight, since, current, Blame::Behind)?;
+        let mut plan = undoing(&sight, &touched, current)?;
         plan.steps
             .retain(|step| options.only.is_empty() || options.only.iter().any(|only| step.path.starts_with(only)));
-        settle(&store, &mut plan, &touched, (current, options.force))?;
-        Ok(Way { plan, store: Some(store), uncovered, without })
+        settle(&sight, &mut plan, &touched, (current, options.force))?;
+        Ok(Way { plan, store: sight.near(), uncovered, without })
     }
 
     /// What calls behind an entry may have changed that no snapshot shows. Nothing hangs on it, so trouble is none.
-    fn unseen(&self, session: &mut Session, timeline: &Timeline, since: Option<Seq>) -> Vec<Uncovered> {
+    fn unseen(&self, session: &mut Session, timeline: &Timeline, since: Option<Seq>, dry_run: bool) -> Vec<Uncovered> {
         let has_looked = timeline.moments.iter().any(|(seq, note)| Some(*seq) > since && note.commit.is_some());
         let state = since.filter(|_| has_looked).and_then(|since| timeline.state_at(since));
-        let Some((state, mut store)) = state.zip(self.snapshot_store(session).ok()) else { return Vec::new() };
-        let Ok(Taken { id, mut uncovered, .. }) = look(session, &mut store, "") else { return Vec::new() };
-        let ignored = store.info(state).and_then(|state| store.ignored_since(id, state.created));
+        let Some((state, mut sight)) = state.zip(self.sight(session, dry_run).ok()) else { return Vec::new() };
+        let Ok(Taken { id, mut uncovered, .. }) = sight.look(session) else { return Vec::new() };
+        let ignored = sight.info(state).and_then(|state| sight.ignored_since(id, state.created));
         note_ignored(&mut uncovered, ignored.unwrap_or_default());
         uncovered
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use ramus_model::json::Raw;
 use ramus_model::{Kind, Record, Seq};
 use ramus_snapshot::{About, SnapshotId, Taken};
+use ramus_store::{Lease, StoreError};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -88,7 +89,52 @@ impl Engine {
         self.note_snapshot(session, data, doing)
     }
 
-    /// Ends what was interrupted, before something is written, unless somebody is at it. Looked for once per open session.
+    /// Takes the right to change the files of a session, and ends what was interrupted: every verb that puts files back or
+    /// takes something back begins with this, so that what it finds is whole. With `dry_run` nothing is written: what is
+    /// half done is in the way then, and whoever is at it.
+    pub(crate) fn begin_travel(
+        &self,
+        session: &mut Session,
+        dry_run: bool,
+    ) -> Result<Option<Box<dyn Lease>>, EngineError> {
+        if dry_run {
+            session.refresh()?;
+            return self.check_ended(session).map(|()| None);
+        }
+        let lease = self.store.lease(session.location(), self.now())?;
+        session.refresh()?;
+        self.end_travel(session)?;
+        self.close_calls(session)?;
+        Ok(Some(lease))
+    }
+
+    /// Refuses to look at what is half done.
+    fn check_ended(&self, session: &Session) -> Result<(), EngineError> {
+        if let Some(runner) = self.store.runner(session.location())? {
+            return Err(StoreError::Running { session: session.location().id.to_string(), runner }.into());
+        }
+        let what = match session.intent()? {
+            Some(_) => "a restore of its files",
+            None if self.left_step(session)?.is_some() => "a turn",
+            None => return Ok(()),
+        };
+        Err(EngineError::Unended {
+            message: format!("{what} was interrupted: what would happen is known when that is ended"),
+            hint: format!("`ramus recover {}` ends it", session.id()),
+        })
+    }
+
+    /// Makes a log ready to be written to, and ends what was interrupted: every verb that writes begins with this, because
+    /// what comes behind an interrupted restore would hide it.
+    pub(crate) fn begin_writing(&self, session: &mut Session) -> Result<(), EngineError> {
+        self.make_writable(session)?;
+        self.keep_what_was_left(session);
+        self.end_what_was_interrupted(session);
+        Ok(())
+    }
+
+    /// Ends what was interrupted, before something is written, unless somebody is at it. Looked for once, and again when
+    /// somebody else has written.
     pub(crate) fn end_what_was_interrupted(&self, session: &mut Session) {
         if std::mem::replace(&mut session.looked_for_intent, true) {
             return;
@@ -99,6 +145,15 @@ impl Engine {
         }
         // Whoever has the lease is not done yet.
         let Ok(_lease) = self.store.lease(session.location(), self.now()) else { return };
+        // Somebody may have ended it meanwhile. What cannot be read cannot be written to either, and that is told then.
+        if session.refresh().is_ok() {
+            self.end_or_tell(session);
+        }
+    }
+
+    /// Ends what was interrupted; trouble with that is told, and no trouble for what is to be done next. The caller has the
+    /// lease.
+    pub(crate) fn end_or_tell(&self, session: &mut Session) {
         if let Err(error) = self.end_travel(session) {
             session.notices.push(format!("a restore that was interrupted could not be ended yet: {error}"));
         }
@@ -107,13 +162,20 @@ impl Engine {
         }
     }
 
-    /// The same. The caller has the lease.
+    /// Ends a restore that was interrupted. The caller has the lease.
     pub(crate) fn end_travel(&self, session: &mut Session) -> Result<(), EngineError> {
         session.looked_for_intent = true;
         let Some((seq, intent)) = session.intent()? else { return Ok(()) };
         let Some(safety) = session.snapshot_at(seq)? else { return Ok(()) };
         // What of the files was begun is carried out by opening the store.
         let mut store = self.snapshot_store(session)?;
+        if !store.has(safety.commit) {
+            let what = &intent.what;
+            session
+                .notices
+                .push(format!("restoring {what} was interrupted in another directory, and is not ended from here"));
+            return Ok(());
+        }
         let now = store.take_since(safety.commit, &About::default())?.id;
         let other: HashSet<PathBuf> = store.changed(intent.expected, now)?.into_iter().collect();
         let done: Vec<PathBuf> =

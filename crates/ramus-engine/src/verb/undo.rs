@@ -74,10 +74,10 @@ impl Engine {
         (way, wanted): (Way, Option<&str>),
         options: &RestoreOptions,
     ) -> Result<TakenBack, EngineError> {
-        self.make_writable(session)?;
-        let _lease = self.store.lease(session.location(), self.now())?;
-        session.refresh()?;
-        self.close_calls(session)?;
+        if !options.dry_run {
+            self.make_writable(session)?;
+        }
+        let _lease = self.begin_travel(session, options.dry_run)?;
         let (name, nothing) = match way {
             Way::Undo => (UNDO, "there is nothing to undo"),
             Way::Redo => (REDO, "there is nothing to redo: nothing was undone, or something was done since"),
@@ -236,7 +236,12 @@ impl<'w> Writing<'w> {
         bodies.extend(changed.shares.iter().map(|id| Body::ramus("share", json!({"id": id}))));
         let moves = hung != self.leaf || !changed.versions.is_empty() || !changed.segments.is_empty();
         if moves || bodies.is_empty() {
-            bodies.push(Body::ramus("leaf", self.pointer(earlier)?));
+            let pointer = self.pointer(earlier)?;
+            // The pointer of a revert says that it is one where others say what they are part of: that is said before it.
+            if pointer.get("op").is_some() && bodies.is_empty() && notes.is_empty() && changed.versions.is_empty() {
+                bodies.push(Body::ramus("leaf", json!({"target": self.leaf.as_ref().map(EntryId::as_str)})));
+            }
+            bodies.push(Body::ramus("leaf", pointer));
         }
         for body in bodies {
             self.line(body, self.leaf.clone());

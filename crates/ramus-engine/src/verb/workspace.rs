@@ -18,7 +18,7 @@ use crate::operation::Doing;
 use crate::session::Session;
 use crate::verb::create::is_tame;
 use crate::verb::restore::RestoreReport;
-use crate::verb::snapshot::{SnapshotEntry, look};
+use crate::verb::snapshot::SnapshotEntry;
 use crate::workspace::{io, make, short};
 
 /// The directories that every workspace has: their names, and what they are for.
@@ -175,25 +175,25 @@ impl Engine {
         target: &SnapshotEntry,
         dry_run: bool,
     ) -> Result<RestoreReport, EngineError> {
-        let _lease = self.store.lease(session.location(), self.now())?;
         if self.owned_workspace(session).is_none() {
             let reason =
                 "only a workspace that was made for the session can be reset; `restore` puts files back elsewhere";
             return Err(EngineError::Invalid(reason.into()));
         }
-        self.end_travel(session)?;
-        let mut store = self.snapshot_store(session)?;
-        let taken = look(session, &mut store, "")?;
+        let _lease = self.begin_travel(session, dry_run)?;
+        let mut sight = self.sight(session, dry_run)?;
+        let taken = sight.look(session)?;
         let stay = STANDARD.map(|(name, _)| Path::new(name));
-        let (mut plan, uncovered) = store.plan_exactly(target.commit, taken.id, &stay)?;
-        store.settle(&mut plan, true)?;
+        let (mut plan, uncovered) = sight.plan_exactly(target.commit, taken.id, &stay)?;
+        sight.settle(&mut plan, true)?;
         let is_final = |conflict| matches!(conflict, Some(Conflict::Forbidden | Conflict::Uncovered));
-        if dry_run || plan.steps.iter().all(|step| is_final(step.conflict)) {
-            if !dry_run {
-                self.note_standing(session, &store, (&taken, target), "workspace")?;
-            }
-            return Ok(RestoreReport { plan, uncovered, ..RestoreReport::default() });
+        let is_there = plan.steps.iter().all(|step| is_final(step.conflict));
+        if is_there && !dry_run {
+            self.note_standing(session, &sight, (&taken, target), "workspace")?;
         }
+        let Some(mut store) = sight.near().filter(|_| !is_there) else {
+            return Ok(RestoreReport { plan, uncovered, ..RestoreReport::default() });
+        };
         let mut doing = Doing::several("workspace", self, session);
         let applied = self.apply(session, &mut store, (&plan, true), &target.id(), None, &mut doing)?;
         self.record(session, &mut doing, vec![applied.draft])?;

@@ -85,7 +85,8 @@ impl Timeline {
         let mut touched = Touched::default();
         let mut state = if let Blame::Since(start) = blame { Some(start) } else { None };
         for (_, note) in self.moments.iter().filter(|(seq, _)| Some(*seq) > since) {
-            for (before, after) in &note.steps {
+            // What happened while the session worked in another directory is none of this one's.
+            for (before, after) in note.steps.iter().filter(|(before, after)| store.has(*before) && store.has(*after)) {
                 touched.blame(store, state, *before, blame)?;
                 for (path, is_shown) in store.changed_or_shown(*before, *after)? {
                     // What happened to one of ours while it was not covered, nobody saw.
@@ -102,13 +103,12 @@ impl Timeline {
                 }
                 state = Some(*after);
             }
-            // What was there before a call matters only here: a session that moved since has others.
-            let commit = note.commit.filter(|commit| note.name != Name::Started || store.has(*commit));
-            if let Some(commit) = commit {
+            if let Some(commit) = note.commit.filter(|commit| store.has(*commit)) {
                 touched.blame(store, state, commit, blame)?;
                 state = Some(commit);
             }
-            if note.cause == Some(Cause::Asked) && blame != Blame::Behind {
+            let is_elsewhere = note.commit.is_some_and(|commit| !store.has(commit));
+            if note.cause == Some(Cause::Asked) && blame != Blame::Behind && !is_elsewhere {
                 touched.theirs.clear();
             }
         }

@@ -48,6 +48,7 @@ mod todo;
 mod travel;
 mod travel_branches;
 mod travel_covered;
+mod travel_dry;
 mod travel_exact;
 mod travel_gc;
 mod travel_interrupted;

@@ -1,7 +1,7 @@
 //! Files where a conversation goes on from an earlier answer: in branches, in forks, and behind a revert that was undone and
 //! done again.
 
-use ramus_engine::{Children, ErrorKind, ForkOptions, RestoreOptions, Session, Summary};
+use ramus_engine::{Children, ErrorKind, ForkOptions, RestoreOptions, Say, Session, Summary};
 use ramus_model::Seq;
 
 use crate::travel_world::{World, told};
@@ -111,4 +111,55 @@ fn a_revert_that_is_undone_and_done_again_can_be_taken_back() {
     assert_eq!((world.session.revert_mark().unwrap().is_some(), world.read("a").as_deref()), (true, Some("1\n")));
     world.unrevert();
     assert_eq!(world.read("a").as_deref(), Some("2\n"));
+}
+
+#[test]
+fn a_session_that_worked_elsewhere_in_between_goes_back_to_what_was_here() {
+    let mut world = World::new();
+    world.put("mine.txt", Some("mine\n"));
+    world.turn("first", &[&[("a.txt", Some("1\n"))]]);
+    let (first, here) = (world.snapshots()[0].id(), world.answers()[0]);
+    world.turn("second", &[&[("a.txt", Some("2\n")), ("b.txt", Some("2\n"))]]);
+    let elsewhere = world.folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let (home, elsewhere) = (world.project().display().to_string(), elsewhere.display().to_string());
+    world.engine.move_to(&mut world.session, &elsewhere).unwrap();
+    world.tools_in(Some(&elsewhere));
+    world.turn("third", &[&[("a.txt", Some("there\n"))]]);
+    world.engine.snapshot(&mut world.session, Some("there")).unwrap();
+    world.engine.move_to(&mut world.session, &home).unwrap();
+    world.tools_in(None);
+    world.put("mine.txt", Some("mine too\n"));
+    // What a person did here meanwhile is still theirs: what was asked for over there keeps nothing of it.
+    let report = world.restore(&first, &OPTIONS);
+    assert_eq!(
+        told(&report.plan),
+        [("a.txt", false), ("b.txt", false), ("mine.txt", true)].map(|(path, is)| (path.to_owned(), is))
+    );
+    assert_eq!((world.read("a.txt").as_deref(), world.read("b.txt")), (Some("1\n"), None));
+    assert_eq!(world.read("mine.txt").as_deref(), Some("mine too\n"));
+    world.engine.undo(&mut world.session, &OPTIONS).unwrap();
+    world.engine.branch_with_files(&mut world.session, here, &OPTIONS).unwrap();
+    assert_eq!((world.read("a.txt").as_deref(), world.read("b.txt")), (Some("1\n"), None));
+}
+
+#[test]
+fn what_was_said_behind_a_revert_is_undone_and_then_the_revert() {
+    let mut world = World::new();
+    world.turn("t1", &[&[("a", Some("1\n"))]]);
+    world.turn("t2", &[&[("a", Some("2\n"))]]);
+    let (first, leaf) = (world.answers()[0], world.leaf());
+    world.revert(first);
+    let mark = world.session.revert_mark().unwrap().unwrap();
+    world.engine.say(&mut world.session, Say::user("go on")).unwrap();
+    let undo = |world: &mut World| world.engine.undo(&mut world.session, &OPTIONS).unwrap().operation.name;
+    let redo = |world: &mut World| world.engine.redo(&mut world.session, &OPTIONS).unwrap().operation.name;
+    assert_eq!(undo(&mut world), "say");
+    let again = world.session.revert_mark().unwrap().unwrap();
+    assert_eq!((again.message, again.diff), (mark.message, mark.diff), "it is in force again");
+    assert_eq!(undo(&mut world), "revert");
+    assert_eq!((world.leaf(), world.read("a").as_deref()), (leaf, Some("2\n")));
+    assert_eq!([redo(&mut world), redo(&mut world)], ["undo", "undo"]);
+    assert!(world.texts().contains(&"go on".to_owned()) && world.read("a").as_deref() == Some("1\n"));
+    assert_eq!([undo(&mut world), undo(&mut world)], ["say", "revert"]);
 }

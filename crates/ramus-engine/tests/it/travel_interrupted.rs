@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 
-use ramus_engine::{RestoreOptions, Say};
+use ramus_engine::{ErrorKind, RestoreOptions, Say, TagChange, TodoChange};
 use ramus_model::EntryId;
+use ramus_model::todo::Task;
 
 use crate::travel_world::World;
+
+const OPTIONS: RestoreOptions = RestoreOptions { dry_run: false, force: false, only: Vec::new() };
 
 /// What a person sees: the files, and where the conversation goes on.
 type State = (BTreeMap<PathBuf, Vec<u8>>, Option<EntryId>);
@@ -163,4 +167,120 @@ fn a_restore_that_was_interrupted_is_noted_and_a_turn_looks_too() {
     let report = world.revert(answer);
     assert_eq!(report.files.restored.kept, Vec::<PathBuf>::new());
     assert_eq!(world.read("a.txt").as_deref(), Some("2\n"));
+}
+
+/// The same as [`reverted`], found by somebody who opens the session anew.
+fn killed() -> (World, State, State) {
+    let (mut world, before, after, kept) = reverted();
+    fs::write(log(&world), kept).unwrap();
+    reopen(&mut world);
+    (world, before, after)
+}
+
+/// What was interrupted is done, and what came since hangs from where it led to.
+fn assert_ended_before_all_else(world: &World, after: &State) {
+    let notices = world.session.notices();
+    assert!(notices.iter().any(|notice| notice.contains("is now done")), "{notices:?}");
+    assert_eq!(world.files(), after.0);
+    let path = world.session.log().path(world.session.log().leaf());
+    assert!(path.iter().any(|seq| Some(world.session.entry_id(*seq)) == after.1), "it hangs from where it was before");
+}
+
+#[test]
+fn an_undo_behind_a_revert_that_was_killed_takes_back_all_of_it() {
+    let (mut world, before, after) = killed();
+    let undone = world.engine.undo(&mut world.session, &OPTIONS).unwrap();
+    assert_eq!(undone.operation.name, "revert");
+    assert_eq!(state(&world), before, "files and conversation came back together");
+    world.engine.redo(&mut world.session, &OPTIONS).unwrap();
+    assert_eq!(state(&world), after);
+}
+
+#[test]
+fn a_redo_behind_an_undo_that_was_killed_finds_it_done() {
+    let mut world = World::new();
+    world.turn("first", &[&[("a.txt", Some("1\n"))]]);
+    world.turn("second", &[&[("a.txt", Some("2\n")), ("b.txt", Some("2\n"))]]);
+    let before = state(&world);
+    world.engine.undo(&mut world.session, &OPTIONS).unwrap();
+    let bytes = fs::read(log(&world)).unwrap();
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let said = |line: &&[u8]| String::from_utf8_lossy(line).contains("\"takes_back\"");
+    let safety = lines.iter().rposition(said).unwrap();
+    fs::write(log(&world), lines[..=safety].concat()).unwrap();
+    reopen(&mut world);
+    world.engine.redo(&mut world.session, &OPTIONS).unwrap();
+    assert_eq!(state(&world), before);
+    // A revert that was killed is ended as well, and is nothing that was undone.
+    let (mut world, _, after) = killed();
+    let nothing = world.engine.redo(&mut world.session, &OPTIONS).unwrap_err();
+    assert_eq!((nothing.kind(), state(&world)), (ErrorKind::Conflict, after));
+}
+
+#[test]
+fn whatever_is_written_comes_behind_what_was_interrupted() {
+    type Write = fn(&mut World);
+    let writes: [(&str, Write); 4] = [
+        ("todo", |world| {
+            let add = TodoChange::Add(Task { text: "later".into(), ..Task::default() });
+            world.engine.change_todos(&mut world.session, &add).unwrap();
+        }),
+        ("replace-segment", |world| {
+            let first = world.session.log().path(world.session.log().leaf())[0];
+            world.engine.replace_segment(&mut world.session, first, first, "it began").unwrap();
+        }),
+        ("tag", |world| {
+            let add = TagChange::Add(vec!["kept".into()]);
+            world.engine.change_tags(&mut world.session, &add).unwrap();
+        }),
+        ("say", |world| drop(world.engine.say(&mut world.session, Say::user("go on")).unwrap())),
+    ];
+    for (name, write) in writes {
+        let (mut world, before, after) = killed();
+        write(&mut world);
+        assert_ended_before_all_else(&world, &after);
+        // And all of it can be taken back, one after the other.
+        let undo = |world: &mut World| world.engine.undo(&mut world.session, &OPTIONS).unwrap().operation;
+        assert_ne!(undo(&mut world).name, "revert", "{name}");
+        assert_eq!(undo(&mut world).name, "revert", "{name}");
+        assert_eq!(state(&world), before, "{name}");
+    }
+}
+
+#[test]
+fn a_session_that_is_open_already_ends_what_another_process_left() {
+    let (mut world, _, after, kept) = reverted();
+    let bytes = fs::read(log(&world)).unwrap();
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    // It was opened, and written to, before the other process came.
+    fs::write(log(&world), lines[..lines.len() - 3].concat()).unwrap();
+    reopen(&mut world);
+    let add = TagChange::Add(vec!["kept".into()]);
+    world.engine.change_tags(&mut world.session, &add).unwrap();
+    let safety = lines[lines.len() - 3];
+    assert!(kept.ends_with(safety));
+    fs::OpenOptions::new().append(true).open(log(&world)).unwrap().write_all(safety).unwrap();
+    world.engine.say(&mut world.session, Say::user("go on")).unwrap();
+    assert_ended_before_all_else(&world, &after);
+}
+
+#[test]
+fn a_reset_of_a_workspace_ends_a_killed_turn_first() {
+    let mut world = World::new();
+    let storage = world.folder.path().join("storage");
+    let root = world.engine.make_workspace(&mut world.session, &storage).unwrap().root;
+    let initial = world.snapshots()[0].clone();
+    world.turn("first", &[&[("a.txt", Some("1\n"))]]);
+    let bytes = fs::read(log(&world)).unwrap();
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let started = lines.iter().rposition(|line| String::from_utf8_lossy(line).contains("ramus.started")).unwrap();
+    fs::write(log(&world), lines[..=started].concat()).unwrap();
+    fs::write(root.join("half"), "half\n").unwrap();
+    reopen(&mut world);
+    world.engine.reset_workspace(&mut world.session, &initial, false).unwrap();
+    assert!(!root.join("half").exists());
+    let told = fs::read_to_string(log(&world)).unwrap();
+    let at = |what: &str| told.lines().position(|line| line.contains(what));
+    let (result, safety) = (at("toolResult"), at("\"intent\""));
+    assert!(result.is_some() && result < safety, "the call has a result before files are reset: {result:?} {safety:?}");
 }

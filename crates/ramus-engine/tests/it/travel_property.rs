@@ -81,13 +81,15 @@ fn assert_kept(world: &World, theirs: &Theirs, files: &BTreeMap<PathBuf, Vec<u8>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn back_and_forward_is_the_identity_and_nothing_of_a_persons_is_lost(acts in prop::collection::vec(act(), 1..9)) {
         let mut world = World::new();
         let mut theirs = Theirs::new();
         let options = RestoreOptions::default();
+        // Where the first of several reverts began, as long as nothing came in between.
+        let mut began = None;
         for (number, act) in acts.iter().enumerate() {
             match act {
                 Act::Turn(calls) => run_turn(&mut world, number, calls, &mut theirs),
@@ -98,12 +100,23 @@ proptest! {
                     let (files, leaf) = (world.files(), world.leaf());
                     let is_first = world.session.revert_mark().unwrap().is_none();
                     let report = world.revert(target);
-                    assert_kept(&world, &theirs, &world.files());
-                    if is_first && report.is_done && number % 2 == 0 {
+                    let there = world.files();
+                    assert_kept(&world, &theirs, &there);
+                    let start = if is_first { Some((files, leaf)) } else { began.take() };
+                    if let Some((files, leaf)) = start.filter(|_| report.is_done) {
+                        let went = world.leaf();
                         world.unrevert();
-                        prop_assert_eq!(world.files(), files);
-                        prop_assert_eq!(world.leaf(), leaf);
+                        prop_assert_eq!(&world.files(), &files);
+                        prop_assert_eq!(&world.leaf(), &leaf);
+                        // And there again, half of the time to stay.
+                        if number % 2 == 1 {
+                            world.revert(target);
+                            prop_assert_eq!(world.files(), there);
+                            prop_assert_eq!(world.leaf(), went);
+                            began = Some((files, leaf));
+                        }
                     }
+                    continue;
                 }
                 Act::Restore(at) => {
                     let snapshots = world.snapshots();
@@ -114,6 +127,7 @@ proptest! {
                     theirs.retain(|path, _| !done.contains(path));
                 }
             }
+            began = None;
         }
     }
 }

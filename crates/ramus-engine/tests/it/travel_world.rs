@@ -78,6 +78,8 @@ pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) session: Session,
     runtime: Runtime,
+    /// Where the agent's tools work, if not in the project.
+    elsewhere: Option<PathBuf>,
 }
 
 impl World {
@@ -94,7 +96,12 @@ impl World {
         let engine = engine.with_durability(Durability::Os);
         let cwd = cwd.map_or_else(|| project.display().to_string(), str::to_owned);
         let session = engine.create(NewSession { cwd, ..NewSession::default() }).unwrap();
-        Self { folder, engine, session, runtime: Runtime::new().unwrap() }
+        Self { folder, engine, session, runtime: Runtime::new().unwrap(), elsewhere: None }
+    }
+
+    /// Has the agent work in another directory, or in the project again.
+    pub(crate) fn tools_in(&mut self, elsewhere: Option<&str>) {
+        self.elsewhere = elsewhere.map(PathBuf::from);
     }
 
     pub(crate) fn project(&self) -> PathBuf {
@@ -144,7 +151,7 @@ impl World {
         let model = ModelName { provider: "scripted".into(), model: "test".into() };
         let provider = Arc::new(Scripted::new(&script, "test").unwrap());
         let mut run = Run::new(Resolved { provider, model }).with_prompt(prompt);
-        run.tools = vec![Arc::new(Hand { root: self.project() })];
+        run.tools = vec![Arc::new(Hand { root: self.elsewhere.clone().unwrap_or_else(|| self.project()) })];
         let (root, mut ended) = (self.project(), 0);
         let mut watcher = |event: &Event| {
             if let Event::ToolEnd { is_error, result, .. } = event {

@@ -77,7 +77,10 @@ impl Kills {
         let said = worker.end()?;
         judge.hear(&said)?;
         judge.half_way().context("right after the kill")?;
+        let late = (self.manner == Manner::Exact).then(|| scene.write_late()).transpose()?;
         let torn = judge.recover().context("the next start")?;
+        ensure!(late.is_none_or(|late| late.exists()), "what came after the kill was removed");
+        judge.junk(torn)?;
         judge.states(theirs.as_deref())?;
         judge.snapshots(theirs.as_deref())?;
         if number % KILLS_PER_SCENE == KILLS_PER_SCENE - 1 {

@@ -111,7 +111,11 @@ fn stat(text: &mut Text, diff: &Value) {
         true => "binary".to_owned(),
         false => format!("+{} -{}", diff.number("additions"), diff.number("deletions")),
     };
-    text.padded(style::DIM, diff.word("status"), 8).plain("  ").plain(&clean::one_line(diff.word("path")));
+    text.padded(style::DIM, diff.word("status"), 8).plain("  ");
+    if let Some(from) = diff.maybe("from") {
+        text.plain(&clean::one_line(from)).plain(" => ");
+    }
+    text.plain(&clean::one_line(diff.word("path")));
     text.styled(style::DIM, &format!("  {counts}")).end();
 }
 

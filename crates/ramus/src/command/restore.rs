@@ -15,8 +15,8 @@ use crate::render::{Answer as _, Text, clean, quantity, style};
 const EXAMPLES: &str = "\
 The conversation stays where it is. What is there now is kept in a snapshot first, so a restore can be taken back. A file \
 that you changed since is yours: it is listed as a conflict and left alone, unless --force is given or you keep it first \
-with `ramus snapshot`. Files that only you made are left alone even then, unless --force is given. Paths begin where you \
-are, within the session's directory.
+with `ramus snapshot`. Files that only you made are left alone and not listed, with --force too; one that you kept with \
+`ramus snapshot` is listed, and goes with --force. Paths begin where you are, within the session's directory.
 
 Examples:
   ramus restore last 3f2a --dry-run
@@ -100,6 +100,14 @@ pub(super) struct Carried<'r> {
 }
 
 impl Carried<'_> {
+    /// Says whether a step is carried out when it comes to it.
+    fn is_done(&self, step: &Value) -> bool {
+        match step.maybe("conflict") {
+            None => true,
+            Some(conflict) => conflict == "changed" && self.force,
+        }
+    }
+
     pub(super) fn to_text(&self) -> Text {
         let mut text = Text::new();
         let steps = self.answer.items("plan");
@@ -126,7 +134,12 @@ impl Carried<'_> {
         let end = match self.answer.maybe("safety_snapshot") {
             None if steps.is_empty() && without.is_some() => "the files stay as they are now".to_owned(),
             None if steps.is_empty() => "nothing to restore: the files are as they were".to_owned(),
-            None => format!("{} would change", count(steps.len())),
+            None => {
+                let would = steps.iter().filter(|step| self.is_done(step)).count();
+                let left = steps.len() - would;
+                let left = if left > 0 { format!(", {} would be left alone", count(left)) } else { String::new() };
+                format!("{} would change{left}", count(would))
+            }
             Some(safety) => {
                 let kept = self.answer.items("kept").len();
                 let left = if kept > 0 { format!(", {} left alone", count(kept)) } else { String::new() };

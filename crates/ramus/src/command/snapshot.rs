@@ -11,7 +11,8 @@ use crate::render::{Answer as _, Text, clean, quantity, style};
 const EXAMPLES: &str = "\
 A snapshot holds every file of the session's directory that ignore files do not leave out; what it does not cover (files \
 over 8 MB, sockets and the like) is told. Your own repository is never touched, and git need not be installed. What was \
-there before a turn changed something is listed too, unless a snapshot tells it.
+there before a turn changed something is listed too, unless a snapshot tells it. Of those that are listed, `current` is the \
+one that the files were at last.
 
 Examples:
   ramus snapshot last --label \"before the refactoring\"
@@ -136,5 +137,9 @@ fn line(text: &mut Text, snapshot: &Value) {
     text.styled(style::ID, snapshot.word("id")).plain("  ").plain(&clean::one_line(snapshot.word("label")));
     let uncovered = snapshot.number("not_covered");
     let left_out = if uncovered > 0 { format!(", {uncovered} not covered") } else { String::new() };
-    text.styled(style::DIM, &format!("  {files}{left_out}, {}", snapshot.word("created"))).end();
+    text.styled(style::DIM, &format!("  {files}{left_out}, {}", snapshot.word("created")));
+    if snapshot.says("current") {
+        text.styled(style::BOLD, "  current");
+    }
+    text.end();
 }

@@ -71,6 +71,27 @@ fn what_is_not_shown_on_a_terminal_is_a_patch_byte_for_byte() {
 }
 
 #[test]
+fn a_file_that_moved_is_found_under_both_of_its_names() {
+    let world = world();
+    let session = world.session();
+    fs::create_dir_all(world.path("project/src")).unwrap();
+    world.file("src/old.txt", "one\ntwo\n");
+    world.file("other.txt", "one\n");
+    let one = snapshot(&world, &session);
+    fs::rename(world.path("project/src/old.txt"), world.path("project/new.txt")).unwrap();
+    world.file("other.txt", "two\n");
+    let two = snapshot(&world, &session);
+    for path in ["src/old.txt", "src", "new.txt"] {
+        let told = world.json(&["diff", &session, &one, &two, "--path", path]);
+        let all: Vec<_> = told["diffs"].as_array().unwrap().iter().map(|one| (&one["path"], &one["from"])).collect();
+        assert_eq!(all, [(&json!("new.txt"), &json!("src/old.txt"))], "{path}: {told}");
+    }
+    let stat = world.ok(&["diff", &session, &one, &two, "--stat"]);
+    assert!(stat.contains("renamed   src/old.txt => new.txt  +0 -0\n"), "{stat}");
+    assert!(stat.contains("modified  other.txt  +1 -1\n"), "{stat}");
+}
+
+#[test]
 fn a_path_is_found_however_it_is_written() {
     let world = world();
     let session = world.session();

@@ -1,5 +1,7 @@
 //! Files through time as a person and a script see them: snapshots of turns, differences, going back and forward.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use crate::turns::{events, world};
@@ -224,6 +226,60 @@ fn a_session_gets_a_workspace_of_its_own() {
     let root = std::path::Path::new(&root);
     assert!(root.join("mnt").is_dir() && root.join("output").is_dir() && !root.join("mnt/a.txt").exists());
     assert!(world.ok(&["workspace", &session]).contains(&format!("/mnt/{session}/output")));
+}
+
+#[test]
+fn what_would_be_left_alone_is_not_counted_as_what_would_change() {
+    let world = world();
+    let (session, first, second) = two_turns(&world);
+    world.file("poem.txt", "by hand\n");
+    let first = first["snapshot"].as_str().unwrap();
+    let dry = |more: &[&str]| world.ok(&[&["restore", &session, first, "--dry-run"], more].concat());
+    let (kept, forced) = (dry(&[]), dry(&["--force"]));
+    assert!(kept.ends_with("1 file would change, 1 file would be left alone"), "{kept}");
+    assert!(forced.ends_with("2 files would change"), "{forced}");
+    // A file that only a person made is none of it, and the help says so.
+    world.file("mine.txt", "mine\n");
+    assert!(!dry(&["--force"]).contains("mine.txt"));
+    world.ok(&["restore", &session, first, "--force"]);
+    assert_eq!(read(&world, "mine.txt").as_deref(), Some("mine\n"));
+    // The list says where the files are.
+    let listed = world.ok(&["snapshots", &session]);
+    let current: Vec<&str> = listed.lines().filter(|line| line.ends_with("  current")).collect();
+    assert_eq!(current.len(), 1, "{listed}");
+    assert!(current[0].contains("Restored"), "{listed}");
+    assert!(listed.lines().any(|line| line.starts_with(second["snapshot"].as_str().unwrap())), "{listed}");
+}
+
+#[test]
+fn a_file_system_that_cannot_exchange_names_is_restored_to() {
+    let works = Command::new("strace").args(["-f", "-o", "/dev/null", "true"]).output();
+    if !works.is_ok_and(|output| output.status.success()) {
+        return eprintln!("SKIPPED, which is not passed: strace is not installed, or does not work here");
+    }
+    let world = world();
+    let (session, first, _) = two_turns(&world);
+    let trace = world.path("user").join("trace");
+    // The kernel answers as such a file system does.
+    let plainly = |arguments: &[&str]| {
+        let inner = world.command(arguments);
+        let mut command = Command::new("strace");
+        command.args(["-f", "-qq", "-e", "trace=renameat2", "-e", "inject=renameat2:error=EINVAL", "-o"]).arg(&trace);
+        command.arg(inner.get_program()).args(inner.get_args()).current_dir(world.path("project")).env_clear();
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    plainly(&["restore", &session, first["snapshot"].as_str().unwrap()]);
+    let told = std::fs::read_to_string(&trace).unwrap();
+    assert!(told.contains("RENAME_EXCHANGE) = -1 EINVAL") && told.contains("RENAME_NOREPLACE) = -1 EINVAL"), "{told}");
+    assert_eq!((read(&world, "poem.txt").as_deref(), read(&world, "more/a.txt")), (Some("roses\nviolets\n"), None));
+    plainly(&["undo", &session]);
+    assert_eq!(read(&world, "poem.txt").as_deref(), Some("roses\ntulips\n"));
+    assert_eq!(read(&world, "more/a.txt").as_deref(), Some("a\n"));
+    plainly(&["snapshot", &session]);
+    let names = std::fs::read_dir(world.path("project")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.into_iter().all(|name| !name.to_string_lossy().contains("ramus-restore")), "nothing is left behind");
 }
 
 #[test]

@@ -11,7 +11,6 @@ use crate::operation::Doing;
 use crate::session::Session;
 use crate::verb::branch::branch_target;
 use crate::verb::restore::{RestoreOptions, RestoreReport, mind, note_ignored, towards};
-use crate::verb::snapshot::look;
 use crate::verb::travel::Then;
 use crate::workspace::{Blame, Timeline};
 
@@ -26,20 +25,18 @@ impl Engine {
         target: Seq,
         options: &RestoreOptions,
     ) -> Result<RevertReport, EngineError> {
-        let _lease = self.store.lease(session.location(), self.now())?;
-        self.end_travel(session)?;
-        self.close_calls(session)?;
+        let _lease = self.begin_travel(session, options.dry_run)?;
         let id = branch_target(session, target)?;
         let timeline = Timeline::of(session)?;
         let unseen = || EngineError::Invalid(format!("no snapshot tells what the files were at {id}"));
         let (since, commit) = session.files_at(target, &timeline)?.ok_or_else(unseen)?;
-        let mut store = self.snapshot_store(session)?;
-        check_here(session, &store, [commit])?;
-        let Taken { id: current, mut uncovered, .. } = look(session, &mut store, "")?;
-        note_ignored(&mut uncovered, store.ignored_since(current, store.info(commit)?.created)?);
-        let touched = timeline.touched(&store, Some(since), current, Blame::Since(commit))?;
-        let mut plan = towards(&store, commit, current, &options.only)?;
-        mind(&store, &mut plan, &touched, (current, options.force))?;
+        let mut sight = self.sight(session, options.dry_run)?;
+        check_here(session, &sight, [commit])?;
+        let Taken { id: current, mut uncovered, .. } = sight.look(session)?;
+        note_ignored(&mut uncovered, sight.ignored_since(current, sight.info(commit)?.created)?);
+        let touched = timeline.touched(&sight, Some(since), current, Blame::Since(commit))?;
+        let mut plan = towards(&sight, commit, current, &options.only)?;
+        mind(&sight, &mut plan, &touched, (current, options.force))?;
         let is_possible = |step: &Step| match step.conflict {
             None => true,
             Some(Conflict::Changed) => options.force,
@@ -51,7 +48,7 @@ impl Engine {
             return Ok(RevertReport { files, leaf: id, is_done: false });
         }
         let data = json!({"op": "branch", "client": self.client_of(session), "target": id.as_str()});
-        let way = Way { plan, store: Some(store), uncovered, without: None };
+        let way = Way { plan, store: sight.near(), uncovered, without: None };
         let mut doing = Doing::several("branch", self, session);
         let what = format!("the files of {id}");
         let done = self.carry_out(session, way, (options.force, &what), Then::Move(data), &mut doing)?;

@@ -3,7 +3,7 @@
 use ramus_model::json::Raw;
 use ramus_model::{Kind, Marker, Seq};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::EngineError;
 use crate::session::Session;
@@ -35,7 +35,7 @@ pub(crate) struct InForce {
     pub(super) left: String,
     /// The entry behind which it changed files; empty when it changed none.
     pub(super) since: String,
-    /// All that the pointer says.
+    /// All that the pointer says of the revert.
     pub(crate) data: Value,
 }
 
@@ -87,6 +87,9 @@ impl InForce {
             safety_snapshot: text(data, "safety_snapshot"),
         };
         let (left, since) = (text(data, "left")?, text(data, "since").unwrap_or_default());
-        Some(Self { mark, pointer, left, since, data: serde_json::from_slice(data.bytes()).ok()? })
+        let mut data: Map<String, Value> = serde_json::from_slice(data.bytes()).ok()?;
+        // What it was part of is not what it says.
+        ["client", "opId", "opOf", "opFrom", "takesBack"].iter().for_each(|name| drop(data.remove(*name)));
+        Some(Self { mark, pointer, left, since, data: data.into() })
     }
 }

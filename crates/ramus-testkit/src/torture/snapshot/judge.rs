@@ -12,7 +12,7 @@ use rustix::fs::FlockOperation;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::scene::{Scene, THEIRS, Tree, look};
+use super::scene::{JUNK, Scene, THEIRS, Tree, look};
 
 /// How long a lock may outlive who held it.
 const LOCKED: Duration = Duration::from_secs(20);
@@ -97,7 +97,7 @@ impl<'a> Judge<'a> {
         free.with_context(|| format!("the lock of a killed process, for less than {LOCKED:?}"))?;
         let (covered, _) = look(&self.scene.root())?;
         for (path, content) in covered {
-            let is_ours = path.to_string_lossy().contains(TEMPORARY) || is_theirs(&path);
+            let is_ours = path.to_string_lossy().contains(TEMPORARY) || is_theirs(&path) || is_junk(&path);
             let is_whole = self.states.iter().any(|state| state.get(&path) == Some(&content));
             ensure!(is_ours || is_whole, "{} is neither as it was nor as it shall be", path.display());
         }
@@ -121,6 +121,14 @@ impl<'a> Judge<'a> {
             ensure!(!name.to_string_lossy().ends_with(".new"), "{} is left in the store", name.display());
         }
         Ok(is_torn)
+    }
+
+    /// What the child was clearing is gone when that was begun, but for what came since. Nothing of it is left then.
+    pub(super) fn junk(&self, is_torn: bool) -> Result<()> {
+        let (covered, _) = look(&self.scene.root())?;
+        let made = covered.keys().find(|path| is_junk(path) && path.ends_with("made"));
+        ensure!(!is_torn || made.is_none(), "{made:?} was to be cleared");
+        self.scene.clear_junk()
     }
 
     /// The directory is in one of its states, and what is nobody's business is as it was.
@@ -147,6 +155,7 @@ impl<'a> Judge<'a> {
         let wanted = theirs.map(|text| hex(text.as_bytes()));
         for id in &self.ids {
             let mut files = files(&snapshots, *id).with_context(|| format!("snapshot {id}"))?;
+            files.retain(|path, _| !is_junk(path));
             let theirs: Vec<_> = files.keys().filter(|path| is_theirs(path)).cloned().collect();
             for path in theirs {
                 found |= files.remove(&path) == wanted;
@@ -181,6 +190,11 @@ impl<'a> Judge<'a> {
 /// The file that somebody else writes to, under its own name or the one it was put aside under.
 fn is_theirs(path: &Path) -> bool {
     path.to_string_lossy().starts_with(THEIRS)
+}
+
+/// What a child fills and clears.
+fn is_junk(path: &Path) -> bool {
+    path.starts_with(JUNK)
 }
 
 fn files(snapshots: &Snapshots, id: SnapshotId) -> Result<Files> {

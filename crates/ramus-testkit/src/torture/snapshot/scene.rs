@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use rustix::fs::{CWD, FileType, Mode};
@@ -13,6 +14,12 @@ use crate::random::Random;
 
 /// The file that somebody else writes to. It is in one of the states.
 pub(super) const THEIRS: &str = "shared/notes.txt";
+
+/// How much later than a kill that is.
+const LATE: Duration = Duration::from_millis(20);
+
+/// The directory that a child fills with what is in neither state, and clears.
+pub(super) const JUNK: &str = "junk";
 
 /// What is beneath a directory, by path: what it is and what it holds.
 pub type Tree = BTreeMap<PathBuf, String>;
@@ -102,6 +109,24 @@ impl Scene {
         fs::create_dir_all(path.parent().context("it is beneath the root")?)?;
         fs::rename(temporary, path)?;
         Ok(text)
+    }
+
+    /// Writes what somebody else puts where a killed child was clearing.
+    pub(super) fn write_late(&self) -> Result<PathBuf> {
+        // The clock of a file system is slow, and what is no later than the restore is none of this.
+        super::super::pause(LATE);
+        let path = self.root().join(JUNK).join("0/late");
+        fs::create_dir_all(path.parent().context("it is beneath the root")?)?;
+        fs::write(&path, "put here since")?;
+        Ok(path)
+    }
+
+    /// Removes all of that.
+    pub(super) fn clear_junk(&self) -> Result<()> {
+        match fs::remove_dir_all(self.root().join(JUNK)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -9,6 +9,8 @@ use anyhow::{Context as _, Result};
 use ramus_snapshot::{About, Restore, SnapshotId, Snapshots};
 use serde_json::{Value, json};
 
+use super::scene::JUNK;
+
 /// A collection comes after so many snapshots.
 const COLLECT: usize = 12;
 
@@ -17,6 +19,8 @@ const COLLECT: usize = 12;
 pub enum Manner {
     /// As the library does it.
     Whole,
+    /// The same, and to exactly what a snapshot held.
+    Exact,
     /// Not at all: it takes snapshots only.
     TakeOnly,
     /// File by file, in place and without a journal, which must show.
@@ -28,6 +32,7 @@ impl Manner {
     pub fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",
+            Self::Exact => "exact",
             Self::TakeOnly => "take-only",
             Self::Naive => "naive",
         }
@@ -35,7 +40,7 @@ impl Manner {
 
     /// Reads such a name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Whole, Self::TakeOnly, Self::Naive].into_iter().find(|manner| manner.name() == name)
+        [Self::Whole, Self::Exact, Self::TakeOnly, Self::Naive].into_iter().find(|manner| manner.name() == name)
     }
 }
 
@@ -54,6 +59,7 @@ pub fn work(store: &Path, root: &Path, manner: Manner, targets: [&str; 2]) -> Re
         match manner {
             Manner::TakeOnly => {}
             Manner::Whole => restore(&mut snapshots, target, taken)?,
+            Manner::Exact => restore_exactly(&mut snapshots, root, target, taken)?,
             Manner::Naive => overwrite(&snapshots, root, target, taken)?,
         }
         if manner != Manner::TakeOnly && round % COLLECT == COLLECT - 1 {
@@ -70,6 +76,19 @@ fn restore(snapshots: &mut Snapshots, target: SnapshotId, current: SnapshotId) -
     let only: [PathBuf; 0] = [];
     let plan = snapshots.plan(&Restore { target, baseline: current, current, only: &only })?;
     snapshots.restore(&plan, false)?;
+    Ok(())
+}
+
+/// What no snapshot holds goes too.
+fn restore_exactly(snapshots: &mut Snapshots, root: &Path, target: SnapshotId, current: SnapshotId) -> Result<()> {
+    let junk = root.join(JUNK);
+    for number in 0..8 {
+        // It is ignored, so that only a look at the directory shows it.
+        fs::create_dir_all(junk.join(format!("{number}/build")))?;
+        fs::write(junk.join(format!("{number}/build/made")), "made, and of no use")?;
+    }
+    let (plan, _) = snapshots.plan_exactly(target, current, &[])?;
+    snapshots.restore(&plan, true)?;
     Ok(())
 }
 
