@@ -3,12 +3,12 @@
 use ramus_model::EntryId;
 use ramus_model::json::{Object, Raw};
 
+use super::pending::Pending;
 use super::said::{composed, content_hash, version_hash};
-use super::{Known, OpenCall, Pending, Reader, message};
+use super::{Known, OpenCall, Reader, message};
 use crate::compose::Composer;
 use crate::emit::New;
 use crate::error::Error;
-use crate::origin::Kept;
 use crate::record::Record;
 
 impl Reader<'_> {
@@ -58,15 +58,14 @@ impl Reader<'_> {
 
     /// Gives away the answer that waited, without the outcome of its calls.
     pub(super) fn settle_answer(&mut self) -> Result<(), Error> {
-        let Some(Pending { record, mut before, behind }) = self.pending.take() else { return Ok(()) };
+        let Some(Pending { record, mut before, behind, .. }) = self.pending.take() else { return Ok(()) };
         let Some(object) = record.object() else { return Ok(()) };
         let id = object.text("id").unwrap_or_default();
         let (members, holes) = composed(&object, &record.bytes);
-        let mut whole: Vec<Kept> = before.clone();
-        whole.push(record.whole());
         before.push(record.kept(holes));
         self.give(&object, &id, &members, &before)?;
-        self.hold(&id, whole);
+        before.pop();
+        self.hold(&id, &before, &record);
         self.open(&object, &id);
         behind.into_iter().for_each(|kept| self.emitter.keep(kept));
         Ok(())
