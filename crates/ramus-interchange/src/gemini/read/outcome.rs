@@ -1,5 +1,6 @@
 //! What calls gave: told to the model by a message, or known from the answer that made them.
 
+use hashbrown::HashSet;
 use ramus_model::EntryId;
 use ramus_model::json::{Object, Raw};
 
@@ -22,7 +23,6 @@ impl Reader<'_> {
         let source = record.filter(|_| alone).map_or(&[][..], |record| &record.bytes);
         let mut records = record.map(|record| vec![record.whole()]).unwrap_or_default();
         for (at, outcome) in outcomes.iter().enumerate() {
-            self.open.retain(|open| open.id != outcome.id);
             self.answered.insert(outcome.id.clone());
             let mut composer = Composer::new(source);
             message::result(&mut composer, outcome, millis);
@@ -73,13 +73,11 @@ impl Reader<'_> {
 
     /// Takes the calls of an answer that say what they gave, as long as nothing else did.
     pub(super) fn open(&mut self, object: &Object<'_>, id: &str) {
+        let mut known: HashSet<String> = self.open.iter().map(|open| open.id.clone()).collect();
         for raw in object.field("toolCalls").into_iter().flat_map(Raw::items) {
-            let open = raw.object().and_then(|call| OpenCall::of(id, &call, raw.bytes()));
-            let is_new = |open: &OpenCall| {
-                !self.answered.contains(&open.id)
-                    && self.open.iter().all(|other| other.id != open.id || open.id.is_empty())
-            };
-            if let Some(open) = open.filter(is_new) {
+            let Some(open) = raw.object().and_then(|call| OpenCall::of(id, &call, raw.bytes())) else { continue };
+            let is_new = known.insert(open.id.clone()) || open.id.is_empty();
+            if is_new && !self.answered.contains(&open.id) {
                 self.open.push(open);
             }
         }
@@ -88,7 +86,9 @@ impl Reader<'_> {
     /// Gives away everything that waited.
     pub(super) fn settle(&mut self) -> Result<(), Error> {
         self.settle_answer()?;
-        let open = std::mem::take(&mut self.open);
+        let mut open = std::mem::take(&mut self.open);
+        // A message may have told of some of them meanwhile.
+        open.retain(|open| !self.answered.contains(&open.id));
         let behind = if open.is_empty() { Vec::new() } else { self.emitter.take_run() };
         for (at, call) in open.iter().enumerate() {
             let Some(raw) = Raw::parse(&call.bytes) else { continue };
