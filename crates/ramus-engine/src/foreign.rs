@@ -1,14 +1,15 @@
 //! Sessions of other agents, from their files into the home.
 //!
 //! `find` looks where agents keep sessions, `source` opens the files of one for its codec, `take` and `grow` turn what the codec
-//! gives into a new session or into more of one that is here, and `run` does that for many: a `crew` reads, and what is new
-//! appears a `batch` at a time. Nothing of another agent's is
+//! gives into a new session or into more of one that is here, and `run` does that for many: a `crew` reads, a `flow` bounds what is on
+//! its way, and what is new appears a `batch` at a time. Nothing of another agent's is
 //! written, locked or touched: `ground` is the only way in.
 
 mod batch;
 mod crew;
 mod database;
 mod find;
+mod flow;
 mod ground;
 mod grow;
 mod handed;
