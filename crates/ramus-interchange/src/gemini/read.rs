@@ -135,6 +135,7 @@ impl<'s> Reader<'s> {
             self.record(&record)?;
             self.relieve()?;
         }
+        drop(lines);
         self.finish()
     }
 

@@ -145,6 +145,29 @@ fn a25_terms_that_take_much_more_memory_than_bytes_are_refused() {
     assert!(matches!(error, Err(Error::Limit(_))), "{error:?}");
 }
 
+/// A control character is six bytes of JSON: what is short in a table is long in a log.
+#[test]
+fn a25_what_swells_when_it_is_spelled_is_not_held() {
+    let limits = Limits { line: 1 << 20, ..Limits::default() };
+    let read = |text: &str| {
+        let bytes = table(&[opal_message("m1", text, &[106])], 1);
+        Format::Opal.codec().read_within(&MemorySource::new("s.dets", &bytes), limits, &mut Jsonl::default())
+    };
+    let swells = read(&"\u{1}".repeat(500_000));
+    assert!(matches!(swells, Err(Error::Limit(_))), "{swells:?}");
+    assert!(read(&"x".repeat(500_000)).is_ok());
+    let rows = |name: &str| {
+        format!(
+            "CREATE TABLE sessions(id TEXT PRIMARY KEY, working_dir TEXT, name TEXT);
+             INSERT INTO sessions VALUES ('g1', '/tmp', {name});"
+        )
+    };
+    let swells = goose_within(limits, &rows("replace(hex(zeroblob(450000)), '0', char(1))")).unwrap();
+    assert!(swells.losses.iter().any(|loss| loss.why.contains("too long")), "{swells:?}");
+    let fits = goose_within(limits, &rows("hex(zeroblob(450000))")).unwrap();
+    assert!(fits.losses.is_empty(), "{fits:?}");
+}
+
 #[test]
 fn a25_blocks_within_blocks_are_not_looked_at_again_and_again() {
     // Each says that it reaches to the end, and is small objects up to there, of which the last is none.
@@ -192,6 +215,10 @@ fn a_table_without_a_time_is_as_old_as_its_file() {
 
 /// A database of goose, made of these statements.
 fn goose(statements: &str) -> Result<ramus_interchange::Report, Error> {
+    goose_within(Limits::default(), statements)
+}
+
+fn goose_within(limits: Limits, statements: &str) -> Result<ramus_interchange::Report, Error> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("sessions.db");
     let columns = "id INTEGER PRIMARY KEY, message_id TEXT, session_id TEXT, role TEXT, content_json TEXT, \
@@ -199,7 +226,7 @@ fn goose(statements: &str) -> Result<ramus_interchange::Report, Error> {
     let database = rusqlite::Connection::open(&path).unwrap();
     database.execute_batch(&format!("CREATE TABLE messages({columns});{statements}")).unwrap();
     drop(database);
-    Format::Goose.codec().read(&Stored(path), &mut Jsonl::default())
+    Format::Goose.codec().read_within(&Stored(path), limits, &mut Jsonl::default())
 }
 
 struct Stored(std::path::PathBuf);
