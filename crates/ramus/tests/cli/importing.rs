@@ -249,6 +249,28 @@ fn h4_watching_imports_every_line_once_as_it_is_written() {
     }
 }
 
+/// goose gives what it takes in an id of its own, and only its import says which.
+#[test]
+fn h7_goose_goes_on_with_the_session_that_was_handed_over() {
+    let world = World::new();
+    let session = world.branched();
+    let handed = world.json(&["resume", &session, "--in", "goose"])["resume"].clone();
+    assert_eq!(handed["id_from_import"], true);
+    assert_eq!(handed["command"], json!(["goose", "session", "--resume", "--session-id", "{id}"]));
+    assert_eq!(world.json(&["resume", &session, "--in", "claude"])["resume"]["id_from_import"], false);
+    let goose = put(
+        &world,
+        "bin/goose",
+        b"#!/bin/sh\nif [ \"$2\" = import ]; then echo \"took in $3 as 20261119_7.\"; else echo \"resumed $*\"; fi\n",
+    );
+    std::fs::set_permissions(&goose, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let printed = world.ok(&["resume", &session, "--in", "goose", "--print"]);
+    let path = format!("{}:/usr/bin:/bin", goose.parent().unwrap().display());
+    let ran = std::process::Command::new("sh").arg("-c").arg(&printed).env("PATH", path).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(said, "resumed session --resume --session-id 20261119_7\n", "{printed}");
+}
+
 #[test]
 fn h7_what_no_command_goes_on_with_is_exported_instead() {
     let world = World::new();
