@@ -272,6 +272,35 @@ fn h7_goose_goes_on_with_the_session_that_was_handed_over() {
 }
 
 #[test]
+fn h4_watching_tells_once_what_is_left_alone_and_goes_on_when_a_place_is_gone_for_a_while() {
+    let world = World::new();
+    let file = claude_store(&world);
+    let place = file.parent().unwrap().to_owned();
+    let mut command = world.command(&["import", "--watch", place.to_str().unwrap(), "--json"]);
+    world.json(&["import", place.to_str().unwrap()]);
+    let other = "bbbbbbbb-0000-4000-8000-000000000002";
+    let more = |name: &str, text: &str| {
+        let said = asked(&world, "u1-0000", "null", text).replace(SESSION, name);
+        std::fs::write(place.join(format!("{name}.jsonl")), said + "\n").unwrap();
+    };
+    more(other, "one");
+    let mut child = Watching(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+    let mut complaints = BufReader::new(child.0.stderr.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().expect("it still watches").unwrap()).unwrap() };
+    let first = next();
+    assert_eq!((&first["imported"][0]["id"], &first["skipped"][0]["id"]), (&json!(other), &json!(SESSION)));
+    let away = world.path("user").join("away");
+    std::fs::rename(&place, &away).unwrap();
+    assert!(complaints.any(|line| line.unwrap().contains("tried again")), "it says what is in the way");
+    std::fs::rename(&away, &place).unwrap();
+    let third = "cccccccc-0000-4000-8000-000000000003";
+    more(third, "two");
+    let second = next();
+    assert_eq!((&second["imported"][0]["id"], &second["skipped"]), (&json!(third), &json!([])), "{second}");
+}
+
+#[test]
 fn h7_what_no_command_goes_on_with_is_exported_instead() {
     let world = World::new();
     claude_store(&world);
