@@ -33,6 +33,7 @@ mod title;
 mod version;
 mod walk;
 
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use ramus_interchange::place::Root;
@@ -203,6 +204,17 @@ pub struct ForeignFailure {
     pub agent: Option<&'static str>,
     /// What is wrong.
     pub reason: String,
+}
+
+/// Returns how a file begins, with so many bytes at most, without a trace of its having been looked at.
+pub fn foreign_front(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let path = path.canonicalize()?;
+    let ground = ground::Ground::open(path.parent().unwrap_or(&path))?;
+    let name = ground::relative(&path, ground.path()).ok_or(io::ErrorKind::InvalidInput)?;
+    let opened = ground.file(&name)?.ok_or(io::ErrorKind::NotFound)?;
+    let mut front = Vec::new();
+    opened.file.take(most as u64).read_to_end(&mut front)?;
+    Ok(front)
 }
 
 impl Engine {

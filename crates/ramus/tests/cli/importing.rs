@@ -249,6 +249,21 @@ fn h4_watching_imports_every_line_once_as_it_is_written() {
     }
 }
 
+/// What agents wrote is looked at without a trace, also where somebody names the file.
+#[test]
+fn h4_a_file_that_is_named_is_not_touched_either() {
+    use std::os::unix::fs::MetadataExt as _;
+    let world = World::new();
+    let file = claude_store(&world);
+    let (read, changed) = [7200, 3600].map(|ago| std::time::SystemTime::now() - Duration::from_secs(ago)).into();
+    let times = std::fs::FileTimes::new().set_accessed(read).set_modified(changed);
+    std::fs::OpenOptions::new().append(true).open(&file).unwrap().set_times(times).unwrap();
+    let seen = || std::fs::metadata(&file).map(|seen| (seen.atime(), seen.atime_nsec())).unwrap();
+    let before = seen();
+    assert_eq!(world.json(&["import", file.to_str().unwrap()])["imported"][0]["id"], SESSION);
+    assert_eq!(seen(), before);
+}
+
 /// goose gives what it takes in an id of its own, and only its import says which.
 #[test]
 fn h7_goose_goes_on_with_the_session_that_was_handed_over() {
