@@ -228,7 +228,7 @@ impl Engine {
 
     /// Looks for sessions where agents keep them. Nothing is opened but directories.
     pub fn find_foreign(&self, roots: &[Root]) -> Vec<ForeignStore> {
-        roots.iter().filter_map(find::in_root).collect()
+        find::apart(roots).filter_map(|(root, is_shared)| find::in_root(root, is_shared)).collect()
     }
 
     /// Looks for sessions in a file or directory. `given` says whose they are; otherwise what is in them does.

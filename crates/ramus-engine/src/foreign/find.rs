@@ -28,9 +28,39 @@ const NO_FILE: &str = "it is no regular file, and links are not followed";
 /// Why what is in a directory is not looked at.
 const LINK: &str = "it is a link to a directory, and links are not followed; import the directory itself";
 
-/// Looks for the sessions of an agent where it keeps them; none when the agent was never here.
-pub(super) fn in_root(root: &Root) -> Option<ForeignStore> {
-    in_root_within(root, Bounds { depth: root.depth, ..Bounds::default() })
+/// Tells places apart in which several agents keep sessions: each is looked at once, as deep as one of them goes, and is said to be
+/// shared. One variable moves the sessions of pi and those of omp to the same directory.
+pub(super) fn apart(roots: &[Root]) -> impl Iterator<Item = (&Root, bool)> {
+    let place = |root: &Root| root.directory.canonicalize().unwrap_or_else(|_| root.directory.clone());
+    let mut found: Vec<(PathBuf, &Root, bool)> = Vec::new();
+    for root in roots {
+        let place = place(root);
+        match found.iter_mut().find(|(known, ..)| *known == place) {
+            Some((_, known, is_shared)) => {
+                *is_shared |= known.format != root.format;
+                *known = if root.depth > known.depth { root } else { *known };
+            }
+            None => found.push((place, root, false)),
+        }
+    }
+    found.into_iter().map(|(_, root, is_shared)| (root, is_shared))
+}
+
+/// Looks for the sessions of an agent where it keeps them; none when the agent was never here. In a place that is shared, what is
+/// in a file says whose it is.
+pub(super) fn in_root(root: &Root, is_shared: bool) -> Option<ForeignStore> {
+    let mut found = in_root_within(root, Bounds { depth: root.depth, ..Bounds::default() })?;
+    if is_shared {
+        found.format = None;
+        for source in &mut found.sources {
+            // What cannot be opened is told when it is read.
+            let opened = source.store.ground.file(&source.name).ok().flatten();
+            let file = source.name.rsplit('/').next().unwrap_or(&source.name);
+            let format = opened.and_then(|opened| recognise(opened.file, file).ok().flatten());
+            source.format = format.filter(|format| format.is_read()).or(source.format);
+        }
+    }
+    Some(found)
 }
 
 fn in_root_within(root: &Root, bounds: Bounds) -> Option<ForeignStore> {
