@@ -21,7 +21,8 @@ use bundle::Source;
 
 const EXAMPLES: &str = "\
 Without a path it looks where other agents keep their sessions on this machine, says what it found, and imports what is new \
-since the last time: Claude Code, Codex, Gemini CLI, opencode, pi, omp, goose, Opal, Shepherd and OKCVM. Their files are only \
+since the last time: Claude Code, Codex, Gemini CLI, opencode, pi, omp, goose, Opal, Shepherd and OKCVM, and the \
+directories in ~/.opencode/session. Their files are only \
 read; nothing of theirs is written, locked or touched. A session that grew grows here too. One that you continued here keeps what \
 you did: what is new in the file becomes a branch beside it.
 
