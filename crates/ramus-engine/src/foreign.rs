@@ -1,14 +1,15 @@
 //! Sessions of other agents, from their files into the home.
 //!
 //! `find` looks where agents keep sessions, `source` opens the files of one for its codec, `take` and `grow` turn what the codec
-//! gives into a new session or into more of one that is here, and `run` does that for many: a `crew` reads, and what is new
-//! appears a `batch` at a time. Nothing of another agent's is
+//! gives into a new session or into more of one that is here, and `run` does that for many: a `crew` reads, a `flow` bounds what is on
+//! its way, and what is new appears a `batch` at a time. Nothing of another agent's is
 //! written, locked or touched: `ground` is the only way in.
 
 mod batch;
 mod crew;
 mod database;
 mod find;
+mod flow;
 mod ground;
 mod grow;
 mod handed;
@@ -32,6 +33,7 @@ mod title;
 mod version;
 mod walk;
 
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use ramus_interchange::place::Root;
@@ -204,6 +206,17 @@ pub struct ForeignFailure {
     pub reason: String,
 }
 
+/// Returns how a file begins, with so many bytes at most, without a trace of its having been looked at.
+pub fn foreign_front(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let path = path.canonicalize()?;
+    let ground = ground::Ground::open(path.parent().unwrap_or(&path))?;
+    let name = ground::relative(&path, ground.path()).ok_or(io::ErrorKind::InvalidInput)?;
+    let opened = ground.file(&name)?.ok_or(io::ErrorKind::NotFound)?;
+    let mut front = Vec::new();
+    opened.file.take(most as u64).read_to_end(&mut front)?;
+    Ok(front)
+}
+
 impl Engine {
     /// Keeps what imports need in a home.
     #[must_use]
@@ -215,7 +228,7 @@ impl Engine {
 
     /// Looks for sessions where agents keep them. Nothing is opened but directories.
     pub fn find_foreign(&self, roots: &[Root]) -> Vec<ForeignStore> {
-        roots.iter().filter_map(find::in_root).collect()
+        find::apart(roots).filter_map(|(root, is_shared)| find::in_root(root, is_shared)).collect()
     }
 
     /// Looks for sessions in a file or directory. `given` says whose they are; otherwise what is in them does.

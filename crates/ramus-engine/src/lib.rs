@@ -43,7 +43,7 @@ pub use engine::{DEFAULT_OWNER, Durability, Engine};
 pub use error::{EngineError, ErrorKind};
 pub use foreign::{
     ForeignFailure, ForeignImport, ForeignImported, ForeignLink, ForeignProgress, ForeignSession, ForeignSkip,
-    ForeignStore,
+    ForeignStore, foreign_front,
 };
 pub use recovery::{Action, ActionKind, RecoveryReport, RecoveryStatus};
 pub use session::Session;

@@ -5,10 +5,16 @@ use std::ops::Range;
 
 use ramus_model::json::{Raw, quote};
 
+use crate::limits::quoted_len;
+
 /// Shorter values are not worth a reference to where they went.
 const MIN_HOLE: usize = 64;
 /// Filling a hole means looking for its value, so a record has no more holes than this.
 const MAX_HOLES: usize = 64;
+
+/// Values from this size on are made room for, and so is as much behind them as an entry usually ends with.
+const LONG: usize = 1 << 20;
+const BEHIND: usize = 4096;
 
 /// A place in a foreign record whose value stands in the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +108,9 @@ impl<'r> Composer<'r> {
     /// Writes a text.
     pub(crate) fn text(&mut self, name: &'static str, text: &str) {
         self.begin(name);
+        if text.len() > LONG {
+            self.make_room(quoted_len(text.as_bytes()));
+        }
         quote(text, &mut self.out);
     }
 
@@ -132,6 +141,7 @@ impl<'r> Composer<'r> {
     /// Writes a value as it is spelled, leaving a hole if it comes from the record.
     pub(crate) fn raw(&mut self, name: &'static str, value: Raw<'_>) {
         let segment = self.begin(name);
+        self.make_room(value.bytes().len());
         self.out.extend_from_slice(value.bytes());
         self.leave_hole(segment, value.bytes(), HoleForm::Same);
     }
@@ -157,6 +167,7 @@ impl<'r> Composer<'r> {
     pub(crate) fn picture(&mut self, url: Raw<'_>) -> bool {
         let Some((mime, data)) = data_url(url) else { return false };
         let segment = self.begin("");
+        self.make_room(data.len());
         self.out.extend_from_slice(b"{\"type\":\"image\",\"data\":\"");
         self.out.extend_from_slice(data);
         self.out.extend_from_slice(b"\",\"mimeType\":\"");
@@ -164,6 +175,13 @@ impl<'r> Composer<'r> {
         self.out.extend_from_slice(b"\"}");
         self.leave_hole(segment, url.bytes(), HoleForm::DataUrl);
         true
+    }
+
+    /// Makes room for a long value and a little behind it: what doubles when it is full takes twice the memory.
+    fn make_room(&mut self, bytes: usize) {
+        if bytes > LONG {
+            self.out.reserve_exact(bytes + BEHIND);
+        }
     }
 
     fn leave_hole(&mut self, segment: Segment, value: &[u8], form: HoleForm) {

@@ -177,7 +177,7 @@ impl<'s> Emitter<'s> {
 
     fn write(&mut self, new: &New<'_>, id: EntryId, parent: Option<EntryId>) -> Result<EntryId, Error> {
         self.begin(new.timestamp)?;
-        let mut line = Vec::with_capacity(new.members.len() + new.records.iter().map(Kept::len).sum::<usize>() + 256);
+        let mut line = Vec::with_capacity(new.members.len() + new.records.iter().map(Kept::room).sum::<usize>() + 512);
         line.extend_from_slice(b"{\"type\":");
         quote(new.kind, &mut line);
         line.extend_from_slice(b",\"id\":");

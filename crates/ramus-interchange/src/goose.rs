@@ -7,7 +7,7 @@ mod read;
 mod store;
 mod write;
 
-use crate::codec::{Codec, Place};
+use crate::codec::{Codec, Place, TAKEN_ID};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::passage::Passage;
@@ -31,12 +31,12 @@ impl Codec for Goose {
         write::write(passage, &mut *out)
     }
 
-    /// goose gives an imported session an id of its own and lists it by name.
+    /// goose gives an imported session an id of its own, which its import says.
     fn place(&self, start: &Start) -> Place {
         Place {
             directory: String::new(),
             file: format!("{}.json", crate::emit::hash(&start.id)),
-            resume: ["goose", "session", "--resume"].map(String::from).to_vec(),
+            resume: ["goose", "session", "--resume", "--session-id", TAKEN_ID].map(String::from).to_vec(),
             import: ["goose", "session", "import"].map(String::from).to_vec(),
         }
     }

@@ -54,7 +54,7 @@ mod surrogates;
 mod target;
 mod todo;
 
-pub use codec::{Codec, Place};
+pub use codec::{Codec, Place, TAKEN_ID, taken_id};
 pub use error::Error;
 pub use format::{Format, detect};
 pub use jsonl::{Jsonl, JsonlSession};

@@ -19,9 +19,33 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { line: 48 << 20, values: 200_000, records: 20_000_000, expanded: 64 << 30, ratio: 500, bases: 64 }
+        Self { line: 32 << 20, values: 200_000, records: 750_000, expanded: 64 << 30, ratio: 500, bases: 64 }
     }
+}
+
+/// How long a text becomes when it is quoted, without the quotes: of a control character six bytes are made.
+pub(crate) fn quoted_len(text: &[u8]) -> usize {
+    let more = |byte: &u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
+        0..0x20 => 5,
+        _ => 0,
+    };
+    text.iter().map(more).sum::<usize>() + text.len()
 }
 
 /// From this size on the ratio counts: small files of repeated text are no attack.
 pub(crate) const RATIO_FROM: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_as_long_as_it_is_when_it_is_quoted() {
+        for text in ["", "plain", "\u{1}\u{0}\u{1f}\u{7f}", "\"quoted\\\n\r\t", "ä\u{feff}漢"] {
+            let mut out = Vec::new();
+            ramus_model::json::quote(text, &mut out);
+            assert_eq!(quoted_len(text.as_bytes()) + 2, out.len(), "{text:?}");
+        }
+    }
+}

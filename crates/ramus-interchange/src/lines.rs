@@ -6,6 +6,8 @@ use crate::error::Error;
 use crate::limits::Limits;
 
 const CHUNK: usize = 1 << 18;
+/// A buffer that became larger than this is given back.
+const LONG: usize = 8 << 20;
 
 /// A line without its newline.
 pub(crate) struct Line<'a> {
@@ -47,7 +49,8 @@ impl<R: Read> Lines<R> {
             if !self.slice(start, end).iter().all(u8::is_ascii_whitespace) {
                 let bytes = trimmed(self.slice(start, end));
                 let is_crowded = is_crowded(bytes, self.limits);
-                return Ok(Some(Line { number, bytes: Some(bytes).filter(|_| !is_crowded), is_crowded }));
+                let is_held = !is_crowded && !is_swollen(bytes, self.limits);
+                return Ok(Some(Line { number, bytes: Some(bytes).filter(|_| is_held), is_crowded }));
             }
         }
     }
@@ -77,6 +80,11 @@ impl<R: Read> Lines<R> {
             self.filled -= self.start;
             self.start = 0;
             searched = self.filled;
+            if self.buffer.len() > LONG && self.filled <= CHUNK {
+                // A long line was handed out, and whoever took it may still hold what came of it.
+                self.buffer.truncate(2 * CHUNK);
+                self.buffer.shrink_to_fit();
+            }
             self.fill()?;
         }
     }
@@ -101,7 +109,9 @@ impl<R: Read> Lines<R> {
 
     fn fill(&mut self) -> io::Result<()> {
         if self.buffer.len() < self.filled + CHUNK {
-            self.buffer.resize((self.filled + CHUNK).max(self.filled * 2), 0);
+            // Twice as much each time, but not much more than the longest line takes.
+            let most = self.limits.line.saturating_add(2 * CHUNK);
+            self.buffer.resize((self.filled * 2).min(most).max(self.filled + CHUNK), 0);
         }
         loop {
             match self.reader.read(self.buffer.get_mut(self.filled..).unwrap_or_default()) {
@@ -128,11 +138,10 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
 
 /// Reads a whole document, which must fit into the limit of a line.
 pub(crate) fn document(reader: impl Read, limits: Limits) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    reader.take(limits.line as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > limits.line {
+    let bytes = whole(reader, limits.line)?;
+    let Some(bytes) = bytes else {
         return Err(Error::Limit(format!("the document is larger than {} MiB", limits.line >> 20)));
-    }
+    };
     let (compact, values) = compact(&bytes);
     if values > limits.values {
         return Err(Error::Limit(format!("the document has more than {} objects and arrays", limits.values)));
@@ -140,10 +149,31 @@ pub(crate) fn document(reader: impl Read, limits: Limits) -> Result<Vec<u8>, Err
     Ok(compact)
 }
 
+/// Reads everything, with little room to spare; none when it is more than so many bytes.
+pub(crate) fn whole(mut reader: impl Read, most: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    loop {
+        let step = (bytes.len() / 4).max(CHUNK).min((most + 1).saturating_sub(bytes.len()));
+        bytes.reserve_exact(step);
+        let read = reader.by_ref().take(step as u64).read_to_end(&mut bytes)?;
+        if bytes.len() > most {
+            return Ok(None);
+        }
+        if read < step {
+            return Ok(Some(bytes));
+        }
+    }
+}
+
 /// Says whether a line holds more objects and arrays than it may.
 fn is_crowded(line: &[u8], limits: Limits) -> bool {
     // Short ones cannot.
     line.len() / 2 > limits.values && count_values(line) > limits.values
+}
+
+/// Says whether a line is no UTF-8 and may take too much when it is read as what it resembles: three times its bytes.
+fn is_swollen(line: &[u8], limits: Limits) -> bool {
+    line.len() > limits.line / 3 && std::str::from_utf8(line).is_err()
 }
 
 /// Counts objects and arrays.
@@ -232,5 +262,24 @@ mod tests {
         let seen: Vec<_> =
             all(&bytes, CHUNK).into_iter().map(|(number, bytes)| (number, bytes.map(|b| b.len()))).collect();
         assert_eq!(seen, [(1, Some(1)), (2, None), (3, Some(1)), (4, None)]);
+    }
+
+    #[test]
+    fn everything_is_read_unless_it_is_too_much() {
+        let bytes: Vec<u8> = (0..3 * CHUNK + 7).map(|at| at as u8).collect();
+        for most in [bytes.len(), bytes.len() + 1, 4 * bytes.len()] {
+            assert!(whole(&bytes[..], most).unwrap().unwrap() == bytes);
+        }
+        for most in [bytes.len() - 1, CHUNK, 0] {
+            assert!(whole(&bytes[..], most).unwrap().is_none());
+        }
+        assert_eq!(whole(&b""[..], 0).unwrap(), Some(Vec::new()));
+    }
+
+    #[test]
+    fn a_line_that_would_swell_is_passed_over() {
+        let bytes = [&[0xff; 40][..], b"\n", &[b'x'; 40], b"\n", &[0xff; 30], b"\n"].concat();
+        let seen: Vec<_> = all(&bytes, 100).into_iter().map(|(_, bytes)| bytes.map(|bytes| bytes.len())).collect();
+        assert_eq!(seen, [None, Some(40), Some(30)]);
     }
 }

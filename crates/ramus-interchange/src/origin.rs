@@ -13,6 +13,7 @@ use memchr::memmem;
 use ramus_model::json::{Raw, Shape, quote};
 
 use crate::compose::{Hole, HoleForm};
+use crate::limits::quoted_len;
 
 /// The member of an entry that keeps what the entry does not say.
 pub const MEMBER: &str = "ramusOrigin";
@@ -103,6 +104,12 @@ impl Kept {
         self.bytes.len()
     }
 
+    /// How much room it takes in an entry, at most.
+    pub(crate) fn room(&self) -> usize {
+        let bytes = if self.form == Form::Bytes { self.bytes.len() / 3 * 4 + 4 } else { self.bytes.len() };
+        bytes + self.file.as_deref().map_or(0, |file| quoted_len(file.as_bytes()) + 12) + 48
+    }
+
     pub(crate) fn line(&self) -> u64 {
         self.line
     }
@@ -137,7 +144,14 @@ pub(crate) fn write(agent: &str, records: &[Kept], out: &mut Vec<u8>) {
         quote(kept.form.name(), out);
         out.push(b':');
         match kept.form {
-            Form::Bytes => quote(&STANDARD.encode(&kept.bytes), out),
+            Form::Bytes => {
+                let start = out.len() + 1;
+                out.push(b'"');
+                out.resize(start + kept.bytes.len().div_ceil(3) * 4, b'=');
+                // There is as much room as it takes.
+                let _ = STANDARD.encode_slice(&kept.bytes, out.get_mut(start..).unwrap_or_default());
+                out.push(b'"');
+            }
             _ => extend_line(out, &kept.bytes),
         }
         out.push(b'}');

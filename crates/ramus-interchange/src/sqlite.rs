@@ -10,7 +10,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
 use crate::error::Error;
-use crate::limits::Limits;
+use crate::limits::{Limits, quoted_len};
 
 /// The first bytes of every database.
 pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -79,7 +79,7 @@ impl Cells {
         Ok(match row.get_ref(column)? {
             ValueRef::Integer(number) => number.to_string().into_bytes(),
             ValueRef::Real(number) if number.is_finite() => serde_json::json!(number).to_string().into_bytes(),
-            ValueRef::Text(text) if text.len() <= self.limits.line => {
+            ValueRef::Text(text) if self.holds(text) => {
                 let mut out = Vec::with_capacity(text.len() + 2);
                 let read = String::from_utf8_lossy(text);
                 if matches!(read, Cow::Owned(_)) {
@@ -111,6 +111,12 @@ impl Cells {
             Some(json) => Ok(json),
             None => self.value(row, column),
         }
+    }
+
+    /// Says whether a text is short enough as JSON. What is no UTF-8 takes three times its bytes at most.
+    fn holds(&self, text: &[u8]) -> bool {
+        let length = if std::str::from_utf8(text).is_ok() { quoted_len(text) } else { text.len().saturating_mul(3) };
+        length <= self.limits.line
     }
 
     fn parsed(&self, found: ValueRef<'_>) -> Option<Vec<u8>> {

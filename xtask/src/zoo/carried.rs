@@ -6,12 +6,12 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use jiff::Timestamp;
 use ramus_interchange::place::destination;
-use ramus_interchange::{LogPassage, MemoryTarget, Start};
+use ramus_interchange::{LogPassage, MemoryTarget, Start, TAKEN_ID, taken_id};
 use ramus_model::json::Raw;
 use ramus_model::message::{Message, Part};
 use ramus_model::{Depth, Log};
 
-use super::agent::{Agent, Session};
+use super::agent::Session;
 use super::history::Item;
 use super::stage::Stage;
 use super::{RESUMED, judge, store};
@@ -72,22 +72,12 @@ impl Carried {
         if let Some((_, arguments)) = place.import.split_first() {
             let file = folder.join(&place.file).to_string_lossy().into_owned();
             let said = stage.run(&arguments.iter().cloned().chain([file]).collect::<Vec<_>>())?;
-            if stage.agent == Agent::Goose {
-                id = goose_id(&said).with_context(|| format!("goose names no session: {said}"))?;
+            if id == TAKEN_ID {
+                id = taken_id(&said).with_context(|| format!("no session is named: {said}"))?.to_owned();
             }
         }
         Ok(judge::own(stage.agent, &stage.prompt(Session::Named(&id), RESUMED.prompt)?.0))
     }
-}
-
-/// The name that goose gives a session: a day and a number.
-fn goose_id(said: &str) -> Option<String> {
-    let is_id = |word: &&str| {
-        let (day, number) = word.split_once('_').unwrap_or_default();
-        day.len() == 8
-            && [day, number].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    said.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').find(is_id).map(str::to_owned)
 }
 
 /// The summary that stands for what came before, when a log was compacted.

@@ -28,20 +28,54 @@ const NO_FILE: &str = "it is no regular file, and links are not followed";
 /// Why what is in a directory is not looked at.
 const LINK: &str = "it is a link to a directory, and links are not followed; import the directory itself";
 
-/// Looks for the sessions of an agent where it keeps them; none when the agent was never here.
-pub(super) fn in_root(root: &Root) -> Option<ForeignStore> {
+/// Tells places apart in which several agents keep sessions: each is looked at once, as deep as one of them goes, and is said to be
+/// shared. One variable moves the sessions of pi and those of omp to the same directory.
+pub(super) fn apart(roots: &[Root]) -> impl Iterator<Item = (&Root, bool)> {
+    let place = |root: &Root| root.directory.canonicalize().unwrap_or_else(|_| root.directory.clone());
+    let mut found: Vec<(PathBuf, &Root, bool)> = Vec::new();
+    for root in roots {
+        let place = place(root);
+        match found.iter_mut().find(|(known, ..)| *known == place) {
+            Some((_, known, is_shared)) => {
+                *is_shared |= known.format != root.format;
+                *known = if root.depth > known.depth { root } else { *known };
+            }
+            None => found.push((place, root, false)),
+        }
+    }
+    found.into_iter().map(|(_, root, is_shared)| (root, is_shared))
+}
+
+/// Looks for the sessions of an agent where it keeps them; none when the agent was never here. In a place that is shared, what is
+/// in a file says whose it is.
+pub(super) fn in_root(root: &Root, is_shared: bool) -> Option<ForeignStore> {
+    let mut found = in_root_within(root, Bounds { depth: root.depth, ..Bounds::default() })?;
+    if is_shared {
+        found.format = None;
+        for source in &mut found.sources {
+            // What cannot be opened is told when it is read.
+            let opened = source.store.ground.file(&source.name).ok().flatten();
+            let file = source.name.rsplit('/').next().unwrap_or(&source.name);
+            let format = opened.and_then(|opened| recognise(opened.file, file).ok().flatten());
+            source.format = format.filter(|format| format.is_read()).or(source.format);
+        }
+    }
+    Some(found)
+}
+
+fn in_root_within(root: &Root, bounds: Bounds) -> Option<ForeignStore> {
     let mut found = ForeignStore::of(Some(root.format), &root.directory);
     if !root.directory.exists() {
         return None;
     }
-    if let Err(error) = look(root, &mut found) {
+    if let Err(error) = look(root, bounds, &mut found) {
         let agent = Some(root.format.name());
         found.failed.push(ForeignFailure { file: root.directory.clone(), agent, reason: error.to_string() });
     }
     (!found.sources.is_empty() || !found.failed.is_empty()).then_some(found)
 }
 
-fn look(root: &Root, found: &mut ForeignStore) -> io::Result<()> {
+fn look(root: &Root, bounds: Bounds, found: &mut ForeignStore) -> io::Result<()> {
     let whole = root.directory.canonicalize()?;
     if whole.is_file() {
         let directory = whole.parent().unwrap_or(&whole);
@@ -54,8 +88,9 @@ fn look(root: &Root, found: &mut ForeignStore) -> io::Result<()> {
     let from = relative(&whole, store.ground.path()).unwrap_or_default();
     let mut sessions = Vec::new();
     let mut failed = Vec::new();
-    walk(&store.ground, &from, Bounds { depth: root.depth, ..Bounds::default() }, &mut |met| {
-        let name = met.name.strip_prefix(&from).unwrap_or(&met.name).trim_start_matches('/').to_owned();
+    let inner = |name: &str| name.strip_prefix(&from).unwrap_or(name).trim_start_matches('/').to_owned();
+    let walked = walk(&store.ground, &from, bounds, &|name| root.holds(&inner(name)), &mut |met| {
+        let name = inner(&met.name);
         let reason = match (met.what, root.role(&name)) {
             (What::File, Some(Role::Session { .. })) => return sessions.push((met.name, None)),
             // The codec of Claude Code and Gemini CLI reads what a session's agents wrote with the session.
@@ -70,11 +105,11 @@ fn look(root: &Root, found: &mut ForeignStore) -> io::Result<()> {
         };
         let agent = Some(root.format.name());
         failed.push(ForeignFailure { file: store.ground.path().join(&met.name), agent, reason });
-    })?;
+    });
     found.failed.extend(failed);
     let sessions = sessions.into_iter();
     found.sources.extend(sessions.filter_map(|(name, parent)| located(&store, name, Some(root.format), parent)));
-    Ok(())
+    walked
 }
 
 fn located(store: &Arc<Store>, name: String, format: Option<Format>, parent: Option<String>) -> Option<Located> {
@@ -85,6 +120,10 @@ fn located(store: &Arc<Store>, name: String, format: Option<Format>, parent: Opt
 /// Looks for sessions where somebody says that there are some: a file, a directory that is one session, or one that holds many.
 /// Whose they are may be said, too.
 pub(super) fn at_path(path: &Path, given: Option<Format>) -> io::Result<ForeignStore> {
+    at_path_within(path, given, Bounds::default())
+}
+
+fn at_path_within(path: &Path, given: Option<Format>, bounds: Bounds) -> io::Result<ForeignStore> {
     let path = path.canonicalize()?;
     let mut found = ForeignStore::of(given, &path);
     let mut finder = Finder { given, ..Finder::default() };
@@ -100,7 +139,7 @@ pub(super) fn at_path(path: &Path, given: Option<Format>) -> io::Result<ForeignS
         return Ok(found);
     }
     let mut names = Vec::new();
-    walk(&ground, "", Bounds::default(), &mut |met| {
+    let walked = walk(&ground, "", bounds, &|_| true, &mut |met| {
         let reason = match met.what {
             What::File if may_be_session(&met.name) => return names.push(met.name),
             What::Link if ground.leads_out(&met.name, "") => LINK.to_owned(),
@@ -108,7 +147,10 @@ pub(super) fn at_path(path: &Path, given: Option<Format>) -> io::Result<ForeignS
             _ => return,
         };
         found.failed.push(ForeignFailure { file: path.join(&met.name), agent: None, reason });
-    })?;
+    });
+    if let Err(error) = walked {
+        found.failed.push(ForeignFailure { file: path.clone(), agent: None, reason: error.to_string() });
+    }
     for name in names {
         if is_child(&ground, &name) {
             continue;
@@ -207,4 +249,50 @@ fn is_child(ground: &Ground, name: &str) -> bool {
     let mut parts = name.split("/subagents/");
     let (Some(session), Some(_)) = (parts.next(), parts.next()) else { return false };
     matches!(ground.stamp(&join("", &format!("{session}.jsonl"))), Ok(Some(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use ramus_interchange::place::{Environment, roots};
+
+    use super::*;
+
+    fn put(path: &Path, bytes: &[u8]) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    fn few(names: usize, depth: usize) -> Bounds {
+        Bounds { names, depth }
+    }
+
+    #[test]
+    fn parts_of_messages_do_not_hide_the_database_of_opencode() {
+        let directory = tempfile::tempdir().unwrap();
+        let data = directory.path().join(".local/share/opencode");
+        put(&data.join("opencode.db"), b"");
+        put(&data.join("storage/session/global/ses_1.json"), b"{}");
+        for number in 0..20 {
+            put(&data.join(format!("storage/part/msg_{number}/prt_1.json")), b"{}");
+        }
+        let environment = Environment::new(directory.path(), "/tmp");
+        let root = roots(Format::Opencode, &environment).pop().unwrap();
+        let found = in_root_within(&root, few(10, root.depth)).unwrap();
+        assert_eq!((found.files(), found.failed.len()), (2, 0), "{:?}", found.failed);
+    }
+
+    #[test]
+    fn what_is_found_before_there_are_too_many_names_is_imported() {
+        let directory = tempfile::tempdir().unwrap();
+        let environment = Environment::new(directory.path(), "/tmp");
+        let root = roots(Format::Pi, &environment).pop().unwrap();
+        for number in 0..9 {
+            put(&root.directory.join(format!("--w--/1_{number}.jsonl")), b"{\"type\":\"session\",\"id\":\"s\"}\n");
+        }
+        let found = in_root_within(&root, few(6, 1)).unwrap();
+        assert_eq!((found.files(), found.failed.len()), (5, 1), "{:?}", found.failed);
+        assert!(found.failed.iter().all(|failure| failure.reason.contains("more than 6 files")));
+        let at = at_path_within(&root.directory, None, few(6, 16)).unwrap();
+        assert_eq!((at.files(), at.failed.len()), (5, 1), "{:?}", at.failed);
+    }
 }

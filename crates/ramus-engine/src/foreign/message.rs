@@ -25,6 +25,17 @@ pub(super) enum Message {
     Ended(Box<Outcome>),
 }
 
+impl Message {
+    /// How much memory it holds, where that may be much.
+    pub(super) fn weight(&self) -> usize {
+        match self {
+            Self::Lines(lines) => lines.capacity(),
+            Self::Blob(blob) => blob.bytes().len(),
+            _ => 0,
+        }
+    }
+}
+
 /// How reading a source ended.
 pub(super) struct Outcome {
     pub(super) result: Result<(), Failed>,

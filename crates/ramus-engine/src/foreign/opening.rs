@@ -44,7 +44,10 @@ impl Taking<'_> {
     pub(super) fn open(&mut self) -> Result<(), Error> {
         let Some(Opening { mut header, blobs, .. }) = self.opening.take() else { return Ok(()) };
         header.title = header.title.take().or_else(|| std::mem::take(&mut self.titling).title());
-        self.chunk.splice(..0, header.to_line());
+        let line = header.to_line();
+        // What is held back may be long, and would take twice the memory if it doubled.
+        self.chunk.reserve_exact(line.len());
+        self.chunk.splice(..0, line);
         self.send(Message::Session(header))?;
         blobs.into_iter().try_for_each(|blob| self.send(Message::Blob(blob)))
     }

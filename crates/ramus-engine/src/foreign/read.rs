@@ -2,11 +2,11 @@
 
 use std::error::Error as _;
 use std::path::Path;
-use std::sync::mpsc::SyncSender;
 
 use ramus_interchange::{Error, Format, Loss, Sink as _};
 use ramus_store::StoreError;
 
+use super::flow::Outlet;
 use super::handed::Handed;
 use super::header::Projects;
 use super::message::{Again, Failed, Message, Outcome};
@@ -34,7 +34,7 @@ pub(super) struct Reading<'e> {
 
 impl Reading<'_> {
     /// Reads a source and hands on what it gives.
-    pub(super) fn read(&self, located: &Located, messages: &SyncSender<Message>) {
+    pub(super) fn read(&self, located: &Located, messages: &Outlet) {
         let began = self.engine.now();
         let mut looked = super::source::Looked::default();
         let mut result = Err(Failed::Again);
@@ -56,7 +56,7 @@ impl Reading<'_> {
     fn read_once(
         &self,
         located: &Located,
-        messages: &SyncSender<Message>,
+        messages: &Outlet,
         looked: &mut super::source::Looked,
     ) -> Result<(), Failed> {
         let format = self.format(located)?;

@@ -8,8 +8,9 @@ use std::time::Duration;
 use ramus_model::SessionId;
 
 use super::batch::Batch;
-use super::crew::{Crew, Job};
+use super::crew::Crew;
 use super::database::sweep;
+use super::flow::{Carried, Job};
 use super::handed::Handed;
 use super::header::Projects;
 use super::lineage::Linking;
@@ -190,8 +191,9 @@ impl<'e> Import<'e> {
         presence: &Presence,
         tell: &mut dyn FnMut(ForeignProgress),
     ) -> Result<(), EngineError> {
-        for (at, messages) in jobs {
-            self.take(at, &messages, presence)?;
+        for job in jobs {
+            let at = job.source;
+            self.take(&job, presence)?;
             self.progress.sources += 1;
             self.progress.bytes += self.sources.get(at).map_or(0, |source| source.size);
             tell(self.progress);
@@ -203,9 +205,10 @@ impl<'e> Import<'e> {
     }
 
     /// Takes in what one source gives.
-    fn take(&mut self, at: usize, messages: &Receiver<Message>, presence: &Presence) -> Result<(), EngineError> {
+    fn take(&mut self, job: &Job, presence: &Presence) -> Result<(), EngineError> {
+        let at = job.source;
         let (mut sessions, mut is_overtaken) = (Vec::new(), false);
-        for message in messages {
+        for Carried { message, room: _room } in job.messages() {
             match message {
                 Message::Session(header) => {
                     if let Some(location) = self.batch.begin(*header)? {

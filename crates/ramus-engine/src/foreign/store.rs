@@ -92,7 +92,8 @@ impl Store {
             let mut found = HashMap::new();
             for directory in ["sessions", "archived_sessions"] {
                 // A store that cannot be walked has no rollouts to build on, and the codec says what is missing.
-                let _ = walk(&self.ground, directory, Bounds { depth: 3, ..Bounds::default() }, &mut |met| {
+                let bounds = Bounds { depth: 3, ..Bounds::default() };
+                let _ = walk(&self.ground, directory, bounds, &|_| true, &mut |met| {
                     if let Some(id) = rollout_id(&met.name) {
                         found.insert(id.to_owned(), met.name.clone());
                     }

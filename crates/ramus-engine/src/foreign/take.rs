@@ -1,12 +1,11 @@
 //! What a source gives, on its way to the home. Sessions that are new are handed on line by line, for a stage, as soon as it is
 //! known what they are called; those that are here already are compared and grow in place.
 
-use std::sync::mpsc::SyncSender;
-
 use ramus_interchange::{Entry, Error, Loss, Sink, Start};
 use ramus_model::{Depth, Log, Scope, SessionId, Tree, blob};
 use ramus_store::Location;
 
+use super::flow::Outlet;
 use super::grow::{Files, Growing, Standing};
 use super::handed::Handed;
 use super::header::{Projects, called};
@@ -30,7 +29,7 @@ pub(super) struct Taking<'e> {
     pub(super) engine: &'e Engine,
     pub(super) presence: &'e Presence,
     pub(super) projects: &'e Projects,
-    pub(super) messages: &'e SyncSender<Message>,
+    pub(super) messages: &'e Outlet,
     pub(super) agent: &'static str,
     pub(super) file: &'e str,
     /// The session that spawned this one, where the place tells it.
@@ -62,7 +61,7 @@ impl<'e> Taking<'e> {
         engine: &'e Engine,
         presence: &'e Presence,
         projects: &'e Projects,
-        messages: &'e SyncSender<Message>,
+        messages: &'e Outlet,
         passes: &'e mut Passes,
         (agent, file): (&'static str, &'e str),
         parent: Option<&'e str>,

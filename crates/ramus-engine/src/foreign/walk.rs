@@ -1,4 +1,5 @@
-//! Looking through a directory that may be hostile: no link is followed, and there are bounds on depth, number and size.
+//! Looking through a directory that may be hostile: no link is followed, nothing is listed that cannot hold sessions, and there are
+//! bounds on depth, number and size.
 
 use std::io;
 
@@ -39,8 +40,15 @@ pub(crate) enum What {
     Closed(io::Error),
 }
 
-/// Goes through the files beneath a directory, in order. What cannot be looked into is told, and the rest is gone through.
-pub(crate) fn walk(ground: &Ground, from: &str, bounds: Bounds, take: &mut dyn FnMut(Walked)) -> io::Result<()> {
+/// Goes through the files beneath a directory, in order, and into the directories that are wanted. What cannot be looked into is
+/// told, and the rest is gone through. When there are too many names, what was met until then was met.
+pub(crate) fn walk(
+    ground: &Ground,
+    from: &str,
+    bounds: Bounds,
+    is_wanted: &dyn Fn(&str) -> bool,
+    take: &mut dyn FnMut(Walked),
+) -> io::Result<()> {
     let mut waiting = vec![(from.to_owned(), 0)];
     let mut seen = 0;
     while let Some((directory, depth)) = waiting.pop() {
@@ -52,22 +60,26 @@ pub(crate) fn walk(ground: &Ground, from: &str, bounds: Bounds, take: &mut dyn F
                 continue;
             }
         };
-        seen += names.len();
-        if seen > bounds.names {
-            let message = format!("there are more than {} files in it", bounds.names);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-        }
+        let room = bounds.names - seen;
+        seen += names.len().min(room);
         // The stack gives the last first.
         for listed in names.iter().rev().filter(|listed| listed.is_directory && depth < bounds.depth) {
-            waiting.push((join(&directory, &listed.name), depth + 1));
+            let name = join(&directory, &listed.name);
+            if is_wanted(&name) {
+                waiting.push((name, depth + 1));
+            }
         }
-        for listed in names.iter().filter(|listed| !listed.is_directory) {
+        for listed in names.iter().take(room).filter(|listed| !listed.is_directory) {
             let what = match (listed.is_file, listed.is_link) {
                 (true, _) => What::File,
                 (_, true) => What::Link,
                 _ => What::Other,
             };
             take(Walked { name: join(&directory, &listed.name), what });
+        }
+        if names.len() > room {
+            let message = format!("there are more than {} files in it; what is beyond was not looked at", bounds.names);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
     }
     Ok(())
@@ -79,7 +91,7 @@ mod tests {
 
     fn names(ground: &Ground, bounds: Bounds) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
-        walk(ground, "", bounds, &mut |met| found.push(met.name))?;
+        walk(ground, "", bounds, &|_| true, &mut |met| found.push(met.name))?;
         Ok(found)
     }
 
@@ -103,7 +115,7 @@ mod tests {
         let ground = Ground::open(directory.path()).unwrap();
         let (mut files, mut closed) = (Vec::new(), Vec::new());
         let bounds = Bounds { depth: 32, ..Bounds::default() };
-        walk(&ground, "", bounds, &mut |met| match met.what {
+        walk(&ground, "", bounds, &|_| true, &mut |met| match met.what {
             What::Closed(error) => closed.push((met.name.len(), error.to_string())),
             _ => files.push(met.name),
         })
@@ -128,6 +140,14 @@ mod tests {
         assert_eq!(names(&ground, Bounds { depth: 1, ..Bounds::default() }).unwrap(), all[..4]);
         let crowded = names(&ground, Bounds { names: 5, ..Bounds::default() }).unwrap_err();
         assert!(crowded.to_string().contains("more than 5 files"), "{crowded}");
+        let mut first = Vec::new();
+        let bounds = Bounds { names: 5, ..Bounds::default() };
+        assert!(walk(&ground, "", bounds, &|_| true, &mut |met| first.push(met.name)).is_err());
+        assert_eq!(first, all[..3], "what was met until then was met");
+        let mut shallow = Vec::new();
+        let bounds = Bounds { names: 6, ..Bounds::default() };
+        walk(&ground, "", bounds, &|name| name != "a/b", &mut |met| shallow.push(met.name)).unwrap();
+        assert_eq!(shallow, all[..4], "what cannot hold anything is not listed");
         for name in ["a/loop/1", "a/out/etc", "../x", "/etc/passwd", "a/../1"] {
             assert!(ground.file(name).is_err(), "{name}");
         }

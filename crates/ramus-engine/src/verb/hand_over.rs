@@ -23,7 +23,7 @@ const SMALL: u64 = 16 << 20;
 /// A session that another agent can go on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedOver {
-    /// Its new id.
+    /// Its new id. An agent that takes files in may give it another one: see [`Self::resume`].
     pub id: SessionId,
     /// The file that was written.
     pub file: PathBuf,
@@ -31,7 +31,8 @@ pub struct HandedOver {
     pub directory: PathBuf,
     /// A command that must be run first; empty when none must.
     pub import: Vec<String>,
-    /// The command that goes on with it.
+    /// The command that goes on with it. It has [`TAKEN_ID`](ramus_interchange::TAKEN_ID) in it when the import gives the session
+    /// its id.
     pub resume: Vec<String>,
     /// What the agent has no words for.
     pub losses: Vec<Loss>,

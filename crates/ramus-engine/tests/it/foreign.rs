@@ -447,3 +447,35 @@ fn h4_a_conversation_that_went_on_stands_at_its_end() {
     assert_eq!((done.grown.len(), done.grown[0].added), (1, 2), "{done:?}");
     assert_eq!(path(&machine.session("conversation-1")), ["Three slides.", "Here.", "A fourth.", "There."]);
 }
+
+/// One variable moves pi and omp to the same place. What is there is read once, as what it is.
+#[test]
+fn a_place_that_agents_share_is_looked_at_once() {
+    use ramus_interchange::Format;
+    use ramus_interchange::place::roots;
+    let machine = Machine::new();
+    let said = r#"{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-01T10:00:00.000Z","message":{"role":"user","content":"hi"}}"#;
+    let header = |id: &str| {
+        format!(r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-11-01T10:00:00.000Z","cwd":"/w"}}"#)
+    };
+    let title = r#"{"type":"title","v":1,"title":"Shop","updatedAt":"2026-11-01T10:00:00.000Z","pad":"   "}"#;
+    let (pi, omp, child) = ("pi-session-1", "omp-session-1", "omp-child-1");
+    machine.write("both/sessions/--w--/1_pi-session-1.jsonl", format!("{}\n{said}\n", header(pi)).as_bytes());
+    machine.write("both/sessions/-w/1_omp-session-1.jsonl", format!("{title}\n{}\n{said}\n", header(omp)).as_bytes());
+    machine
+        .write("both/sessions/-w/1_omp-session-1/0.jsonl", format!("{title}\n{}\n{said}\n", header(child)).as_bytes());
+    let environment = machine.environment().with("PI_CODING_AGENT_DIR", machine.path("both"));
+    let all: Vec<_> = Format::ALL.iter().flat_map(|format| roots(*format, &environment)).collect();
+    let import = || {
+        let stores = machine.engine.find_foreign(&all);
+        let files: usize = stores.iter().map(|store| store.files()).sum();
+        (files, machine.engine.import_foreign(&stores, ForeignImport::default(), &mut |_| {}).unwrap())
+    };
+    let (files, done) = import();
+    let mut agents: Vec<_> = done.imported.iter().map(|session| (session.id.as_str(), session.agent)).collect();
+    agents.sort_unstable();
+    assert_eq!((files, agents), (3, vec![(child, "omp"), (omp, "omp"), (pi, "pi")]), "{done:?}");
+    assert_eq!((done.unchanged, done.failed.len()), (0, 0), "{done:?}");
+    let (_, again) = import();
+    assert_eq!((again.imported.len(), again.unchanged), (0, 3), "{again:?}");
+}

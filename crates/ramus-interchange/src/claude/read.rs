@@ -115,6 +115,7 @@ impl<'s> Reader<'s> {
                 self.emitter.flush()?;
             }
         }
+        drop(lines);
         self.settle()?;
         let session = self.emitter.start.id.clone();
         Ok(Outcome { report: self.emitter.finish()?, session, passed_over: self.passed_over })

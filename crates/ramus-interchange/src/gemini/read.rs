@@ -1,11 +1,13 @@
 //! Reading: lines that are applied in order, into a tree in which nothing was dropped.
 
 mod outcome;
+mod pending;
 mod rebuild;
 mod said;
 
 use std::collections::VecDeque;
 use std::io::Read;
+use std::rc::Rc;
 
 use hashbrown::{HashMap, HashSet};
 use ramus_model::EntryId;
@@ -24,6 +26,8 @@ use crate::origin::{Kept, with_members};
 use crate::record::Record;
 use crate::sink::{Report, Sink, Start};
 use crate::source::{Source, Wanted};
+
+use pending::Pending;
 
 /// Reads a session and those of the agents it spawned.
 pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
@@ -62,11 +66,16 @@ struct Reader<'s> {
     /// The messages whose records are held, oldest first, and how much that is.
     held: VecDeque<(String, usize)>,
     held_bytes: usize,
+    /// How much of what is held may be written once more, with later versions.
+    copies: usize,
 }
 
 /// How many messages, and how many bytes of them, are held for later versions of them.
 const HELD: usize = 256;
 const HELD_BYTES: usize = 8 << 20;
+/// How much of what messages keep is written again with their later versions, besides as much as was read: a short line must not
+/// have a long one written once more, again and again.
+const COPIES: usize = 16 << 20;
 
 /// A message that was met.
 #[derive(Clone)]
@@ -81,15 +90,7 @@ struct Known {
     /// The entry it became itself.
     own: Option<EntryId>,
     /// The records that this entry keeps, as long as they are held: a later version of the entry keeps them too.
-    kept: Option<Vec<Kept>>,
-}
-
-struct Pending {
-    record: Record<'static>,
-    /// Earlier versions, and what stood between them.
-    before: Vec<Kept>,
-    /// What came behind it.
-    behind: Vec<Kept>,
+    kept: Option<Rc<[Kept]>>,
 }
 
 struct OpenCall {
@@ -122,6 +123,7 @@ impl<'s> Reader<'s> {
             latest: None,
             held: VecDeque::new(),
             held_bytes: 0,
+            copies: COPIES,
         }
     }
 
@@ -131,11 +133,9 @@ impl<'s> Reader<'s> {
             let Some(record) = Record::take(&line, &mut self.emitter)? else { continue };
             self.emitter.report.records += 1;
             self.record(&record)?;
-            if self.emitter.is_full() {
-                self.settle()?;
-                self.emitter.flush()?;
-            }
+            self.relieve()?;
         }
+        drop(lines);
         self.finish()
     }
 
@@ -155,8 +155,18 @@ impl<'s> Reader<'s> {
                 Some(_) => self.record(&record)?,
                 None => self.wait(record.whole())?,
             }
+            self.relieve()?;
         }
         self.finish()
+    }
+
+    /// Gives away what waits when it is too much.
+    fn relieve(&mut self) -> Result<(), Error> {
+        if self.emitter.is_full() || self.pending.as_ref().is_some_and(Pending::is_full) {
+            self.settle()?;
+            self.emitter.flush()?;
+        }
+        Ok(())
     }
 
     fn finish(mut self) -> Result<(Report, String), Error> {
@@ -167,6 +177,7 @@ impl<'s> Reader<'s> {
 
     fn record(&mut self, record: &Record<'_>) -> Result<(), Error> {
         let Some(object) = record.object() else { return Ok(()) };
+        self.copies = self.copies.saturating_add(record.bytes.len());
         if let Some(set) = object.field("$set").and_then(Raw::object) {
             return self.set(record, &set);
         }
@@ -175,11 +186,8 @@ impl<'s> Reader<'s> {
         }
         let id = object.text("id").filter(|id| !id.is_empty());
         let (Some(id), Some(_)) = (id, object.field("type")) else { return self.head(record, &object) };
-        let same = self.pending.as_ref().is_some_and(|pending| {
-            pending.record.object().is_some_and(|earlier| earlier.text("id").as_deref() == Some(&*id))
-        });
-        if same {
-            self.replace(record);
+        if let Some(pending) = self.pending.as_mut().filter(|pending| pending.is_of(&id)) {
+            pending.replace(record);
             return Ok(());
         }
         if let Some(known) = self.messages.get(&*id).cloned() {
@@ -232,24 +240,14 @@ impl<'s> Reader<'s> {
 
     /// Keeps a record that is no entry. An answer that waits for long is not replaced any more.
     fn wait(&mut self, kept: Kept) -> Result<(), Error> {
-        const WAITING: usize = 64;
-        if self.pending.as_ref().is_some_and(|pending| pending.behind.len() >= WAITING) {
+        if self.pending.as_ref().is_some_and(Pending::is_stale) {
             self.settle()?;
         }
         match &mut self.pending {
-            Some(pending) => pending.behind.push(kept),
+            Some(pending) => pending.wait(kept),
             None => self.emitter.keep(kept),
         }
         Ok(())
-    }
-
-    /// Puts a later version in the place of the answer that waits.
-    fn replace(&mut self, record: &Record<'_>) {
-        if let Some(pending) = &mut self.pending {
-            pending.before.push(pending.record.whole());
-            pending.before.append(&mut pending.behind);
-            pending.record = record.clone().into_owned();
-        }
     }
 
     /// Goes back in front of a message. What is dropped there stays, as a branch.

@@ -3,7 +3,7 @@
 
 use super::term::Term;
 use crate::error::Error;
-use crate::limits::Limits;
+use crate::limits::{Limits, quoted_len};
 
 /// How deep terms may be nested.
 const DEPTH: usize = 64;
@@ -154,7 +154,10 @@ impl<'a> Reader<'a, '_> {
             }
             109 => {
                 let count = self.number(4)?;
-                Term::Binary(self.held(count)?)
+                let bytes = self.held(count)?;
+                // An entry says it as JSON.
+                self.budget.hold(quoted_len(&bytes) - count)?;
+                Term::Binary(bytes)
             }
             116 => {
                 let count = self.number(4)?;

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
 
 use hashbrown::HashSet;
 use ramus_model::json::{Raw, Shape};
@@ -17,6 +16,7 @@ use crate::emit::{Emitter, Hang, New};
 use crate::error::Error;
 use crate::format::Format;
 use crate::limits::Limits;
+use crate::lines::whole;
 use crate::origin::Kept;
 use crate::sink::{Report, Sink, Start};
 use crate::source::Source;
@@ -35,11 +35,9 @@ fn summary(content: &str) -> &str {
 
 /// Reads a session.
 pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> Result<Report, Error> {
-    let mut bytes = Vec::new();
-    source.open()?.take(limits.line as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > limits.line {
+    let Some(bytes) = whole(source.open()?, limits.line)? else {
         return Err(Error::Limit(format!("the table is larger than {} MiB", limits.line >> 20)));
-    }
+    };
     let Some(mut table) = dets::read(&bytes, limits)? else {
         return Err(Error::NotThisFormat { agent: AGENT, why: "it is no DETS table".into() });
     };
@@ -63,6 +61,11 @@ pub(super) fn read(source: &dyn Source, limits: Limits, sink: &mut dyn Sink) -> 
     }
     let mut messages: BTreeMap<String, Message<'_>> = BTreeMap::new();
     for (line, object) in (1..).zip(objects) {
+        if object.bytes.len() > limits.line / 8 * 3 {
+            reader.emitter.lose(Some(line), "a record is too long to be shown; it is kept as it is")?;
+            reader.keep(Kept::whole(line, object.bytes))?;
+            continue;
+        }
         let term = match &object.term {
             Ok(term) => term,
             Err(why) => {
@@ -225,6 +228,7 @@ impl Reader<'_> {
             composer.object("data", |data| data.text("op", "import"));
         }
         let (members, _) = composer.finish();
+        drop(content);
         let parent = message.text("parent_id");
         let records = [Kept::whole(message.line, message.bytes)];
         let new = New {

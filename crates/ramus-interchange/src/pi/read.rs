@@ -146,12 +146,12 @@ impl Reader<'_> {
         let parent = object.text("parentId").filter(|parent| !parent.is_empty());
         let time = object.text("timestamp");
         let hang = parent.as_deref().map_or(Hang::Root, Hang::From);
-        if is_later(&object) && self.emitter.entry_of(&id).is_some_and(|entry| entry.as_str() == id) {
-            let parent = self.emitter.parent(&New { parent: hang, timestamp: time.as_deref(), ..New::default() })?;
-            return self.emitter.pass(EntryId::from(&*id), parent, ended(line), true);
-        }
         let draft = Draft::of(raw).ok().filter(|_| is_harmless(&object));
         let Some(draft) = draft else { return self.kept(record, &id, hang, time.as_deref()) };
+        if is_later(&object) && self.emitter.entry_of(&id).is_some_and(|entry| entry.as_str() == id) {
+            let parent = self.emitter.parent(&New { parent: hang, timestamp: time.as_deref(), ..New::default() })?;
+            return self.give(record.line, line, &object, EntryId::from(&*id), parent, true);
+        }
         if self.version > 1 && (nowhere || object.field("parentId").is_none()) {
             self.emitter.lose(Some(record.line), "an entry does not say what it hangs from; it is a root now")?;
         }
@@ -161,9 +161,22 @@ impl Reader<'_> {
         }
         let entry = New { id: &id, parent: hang, timestamp: time.as_deref(), ..New::default() };
         let (id, parent) = self.emitter.place(&entry)?;
-        let line = self.placed(line, &object, &id, parent.as_ref());
-        let line = self.pictured(line, record.line)?;
-        self.emitter.pass(id, parent, ended(&line), draft.body.is_inert())
+        self.give(record.line, line, &object, id, parent, draft.body.is_inert())
+    }
+
+    /// Gives an entry where it was placed.
+    fn give(
+        &mut self,
+        number: u64,
+        line: &[u8],
+        object: &Object<'_>,
+        id: EntryId,
+        parent: Option<EntryId>,
+        inert: bool,
+    ) -> Result<(), Error> {
+        let line = self.placed(line, object, &id, parent.as_ref());
+        let line = self.pictured(line, number)?;
+        self.emitter.pass(id, parent, ended(&line), inert)
     }
 
     /// The line of an entry as version 3 spells it; none when it does already.

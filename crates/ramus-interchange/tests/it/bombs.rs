@@ -145,6 +145,29 @@ fn a25_terms_that_take_much_more_memory_than_bytes_are_refused() {
     assert!(matches!(error, Err(Error::Limit(_))), "{error:?}");
 }
 
+/// A control character is six bytes of JSON: what is short in a table is long in a log.
+#[test]
+fn a25_what_swells_when_it_is_spelled_is_not_held() {
+    let limits = Limits { line: 1 << 20, ..Limits::default() };
+    let read = |text: &str| {
+        let bytes = table(&[opal_message("m1", text, &[106])], 1);
+        Format::Opal.codec().read_within(&MemorySource::new("s.dets", &bytes), limits, &mut Jsonl::default())
+    };
+    let swells = read(&"\u{1}".repeat(500_000));
+    assert!(matches!(swells, Err(Error::Limit(_))), "{swells:?}");
+    assert!(read(&"x".repeat(500_000)).is_ok());
+    let rows = |name: &str| {
+        format!(
+            "CREATE TABLE sessions(id TEXT PRIMARY KEY, working_dir TEXT, name TEXT);
+             INSERT INTO sessions VALUES ('g1', '/tmp', {name});"
+        )
+    };
+    let swells = goose_within(limits, &rows("replace(hex(zeroblob(450000)), '0', char(1))")).unwrap();
+    assert!(swells.losses.iter().any(|loss| loss.why.contains("too long")), "{swells:?}");
+    let fits = goose_within(limits, &rows("hex(zeroblob(450000))")).unwrap();
+    assert!(fits.losses.is_empty(), "{fits:?}");
+}
+
 #[test]
 fn a25_blocks_within_blocks_are_not_looked_at_again_and_again() {
     // Each says that it reaches to the end, and is small objects up to there, of which the last is none.
@@ -192,6 +215,10 @@ fn a_table_without_a_time_is_as_old_as_its_file() {
 
 /// A database of goose, made of these statements.
 fn goose(statements: &str) -> Result<ramus_interchange::Report, Error> {
+    goose_within(Limits::default(), statements)
+}
+
+fn goose_within(limits: Limits, statements: &str) -> Result<ramus_interchange::Report, Error> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("sessions.db");
     let columns = "id INTEGER PRIMARY KEY, message_id TEXT, session_id TEXT, role TEXT, content_json TEXT, \
@@ -199,7 +226,7 @@ fn goose(statements: &str) -> Result<ramus_interchange::Report, Error> {
     let database = rusqlite::Connection::open(&path).unwrap();
     database.execute_batch(&format!("CREATE TABLE messages({columns});{statements}")).unwrap();
     drop(database);
-    Format::Goose.codec().read(&Stored(path), &mut Jsonl::default())
+    Format::Goose.codec().read_within(&Stored(path), limits, &mut Jsonl::default())
 }
 
 struct Stored(std::path::PathBuf);
@@ -256,16 +283,32 @@ fn a25_a_line_of_many_results_is_not_copied_for_each() {
         let front = r#"{"working_dir":"/","conversation":[{"role":"user","created":1,"content":["#;
         results(count, front, r#"{"type":"toolResponse","id":"t"}"#, "]}]}")
     };
-    for (format, file) in [(Format::Claude, &claude as &dyn Fn(usize) -> Vec<u8>), (Format::Goose, &goose)] {
+    let gemini = |count: usize| {
+        let each = |part: &dyn Fn(usize) -> String| (0..count).map(part).collect::<Vec<_>>().join(",");
+        let calls = each(&|at| format!(r#"{{"id":"c{at}","result":1}}"#));
+        // What they gave is told in reverse, and not of all: the rest is known from the answer alone.
+        let told = each(&|at| format!(r#"{{"functionResponse":{{"id":"c{}"}}}}"#, count - at / 2));
+        let answer = format!(r#"{{"id":"m1","type":"gemini","content":"","toolCalls":[{calls}]}}"#);
+        format!("{answer}\n{{\"id\":\"m2\",\"type\":\"user\",\"content\":[{told}]}}\n").into_bytes()
+    };
+    let nameless = |count| {
+        results(count, r#"{"id":"m1","type":"gemini","content":"","toolCalls":["#, r#"{"id":"","result":1}"#, "]}")
+    };
+    let files: [(_, &dyn Fn(usize) -> Vec<u8>); 4] =
+        [(Format::Claude, &claude), (Format::Goose, &goose), (Format::Gemini, &gemini), (Format::Gemini, &nameless)];
+    for (format, file) in files {
         let took = |count| {
             let file = file(count);
             let started = std::time::Instant::now();
             let mut sessions = Jsonl::default();
             format.codec().read(&MemorySource::new("s.jsonl", &file), &mut sessions).unwrap();
+            let elapsed = started.elapsed();
             assert!(sessions.sessions[0].bytes.len() > count * 50, "{format:?}: the results are there");
-            started.elapsed()
+            elapsed
         };
-        let (few, many) = (took(5_000), took(80_000));
+        // Whatever else the machine does only makes it slower.
+        let least = |count| (0..3).map(|_| took(count)).min().unwrap();
+        let (few, many) = (least(5_000), least(80_000));
         assert!(many < few * 80, "{format:?}: sixteen times as many took {many:?} instead of {few:?}");
     }
 }

@@ -28,3 +28,14 @@ fn a25_changed_files_break_no_law() {
         }
     }
 }
+
+/// What fuzzing begins with is read, and breaks no law: a database and files beside one another, too.
+#[test]
+fn a25_every_seed_breaks_no_law() {
+    let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    for format in Format::ALL.iter().filter(|format| format.is_read()) {
+        for seed in std::fs::read_dir(seeds.join(format.name())).unwrap() {
+            fuzz::read(*format, &std::fs::read(seed.unwrap().path()).unwrap());
+        }
+    }
+}

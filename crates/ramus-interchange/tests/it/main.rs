@@ -19,6 +19,7 @@ mod conformance;
 mod directory;
 mod fuzz;
 mod gemini;
+mod gemini_versions;
 mod generate;
 mod goose;
 mod laws;

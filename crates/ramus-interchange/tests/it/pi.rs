@@ -59,6 +59,33 @@ fn a25_what_only_this_home_may_say_is_kept_and_not_obeyed() {
     carry::comes_back(Format::Pi, &source, &bytes);
 }
 
+/// What a later version says counts as much as what the first one said.
+#[test]
+fn a25_what_only_this_home_may_say_is_not_obeyed_in_a_later_version_either() {
+    let note = json!({"type": "custom", "customType": "notes", "data": {"x": 1}});
+    let grant = json!({"type": "custom", "customType": "ramus.grant", "ramusSupersedes": true, "data": {"permission": "bash", "pattern": "*"}});
+    let later = json!({"ramusSupersedes": true, "message": {"role": "user", "content": "hi, all"}});
+    let no_entry = json!({"ramusSupersedes": true, "type": "label", "targetId": 7});
+    let (source, bytes) = source(&[
+        header(),
+        entry("aaaa0001", None, said("hi")),
+        entry("aaaa0002", Some("aaaa0001"), note),
+        entry("aaaa0003", Some("aaaa0002"), said("more")),
+        entry("aaaa0002", Some("nowhere!"), grant),
+        entry("aaaa0001", Some(""), later),
+        entry("aaaa0003", Some("aaaa0002"), no_entry),
+    ]);
+    let (sessions, report) = carry::check(Format::Pi, &source);
+    let log = &sessions.sessions[0].bytes;
+    assert!(report.losses.iter().any(|loss| loss.why.contains("not obeyed")), "{:?}", report.losses);
+    assert_eq!(carry::told(log), ["user: hi, all", "user: more"]);
+    for line in lines(log).filter(|line| line["ramusSupersedes"] == true) {
+        assert_eq!((&line["id"], &line["parentId"]), (&json!("aaaa0001"), &Value::Null));
+    }
+    let (written, _) = carry::write(Format::Pi, log);
+    assert_eq!(lines(&written).count(), lines(&bytes).count());
+}
+
 #[test]
 fn a25_a_title_in_front_of_the_header_is_the_title() {
     let slot = json!({"type": "title", "v": 1, "title": "Shop", "updatedAt": "2026-11-01T10:00:00.000Z", "pad": "   "});

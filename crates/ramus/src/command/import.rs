@@ -5,11 +5,12 @@ mod foreign;
 mod tell;
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use ramus_engine::foreign_front;
 use ramus_interchange::Format;
 use ramus_publish::bundle::OPENING;
 
@@ -20,7 +21,8 @@ use bundle::Source;
 
 const EXAMPLES: &str = "\
 Without a path it looks where other agents keep their sessions on this machine, says what it found, and imports what is new \
-since the last time: Claude Code, Codex, Gemini CLI, opencode, pi, omp, goose, Opal, Shepherd and OKCVM. Their files are only \
+since the last time: Claude Code, Codex, Gemini CLI, opencode, pi, omp, goose, Opal, Shepherd and OKCVM, and the \
+directories in ~/.opencode/session. Their files are only \
 read; nothing of theirs is written, locked or touched. A session that grew grows here too. One that you continued here keeps what \
 you did: what is new in the file becomes a branch beside it.
 
@@ -85,21 +87,19 @@ impl Import {
         if path.is_dir() {
             return self.foreign(invocation, path, None);
         }
-        let mut file = match File::open(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        let cannot = || format!("cannot read {}", path.display());
+        let is_file = match path.metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(Refusal::not_found(format!("there is no file {}", path.display())).into());
             }
-            file => file.with_context(|| format!("cannot read {}", path.display()))?,
+            metadata => metadata.with_context(cannot)?.is_file(),
         };
-        let mut front = Vec::new();
-        let read = file.by_ref().take(OPENING.len() as u64).read_to_end(&mut front);
-        read.with_context(|| format!("cannot read {}", path.display()))?;
-        if !file.metadata()?.is_file() {
-            return self.bundle(invocation, Source::Stream(Box::new(std::io::Cursor::new(front).chain(file))));
+        if !is_file {
+            return self.bundle(invocation, Source::Stream(Box::new(File::open(path).with_context(cannot)?)));
         }
-        if front == OPENING {
-            file.rewind().with_context(|| format!("cannot read {}", path.display()))?;
-            return self.bundle(invocation, Source::File(file));
+        // A file of another agent's is not opened as any other is: that would show.
+        if foreign_front(path, OPENING.len()).with_context(cannot)? == OPENING {
+            return self.bundle(invocation, Source::File(File::open(path).with_context(cannot)?));
         }
         self.foreign(invocation, path, None)
     }

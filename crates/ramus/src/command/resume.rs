@@ -2,26 +2,27 @@
 
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use clap::Args;
 use ramus_engine::HandedOver;
-use ramus_interchange::{Format, Start};
+use ramus_interchange::{Format, Start, TAKEN_ID, taken_id};
 use serde_json::json;
 
 use super::export::convert::{losses_json, spawned_there, tell_losses};
 use crate::agents;
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
-use crate::render::json;
+use crate::render::{Text, json};
 
 const EXAMPLES: &str = "\
 Writes the path to the leaf, or to the entry that is named, as a session of the agent, with an id of its own and where the agent \
 looks for it, and starts the agent in the session's directory. Nothing that is there is replaced. opencode and goose keep \
 databases, which only they write: they are told to take the file in. What the agent has no words for is told.
 
-Without a terminal, or with --print, the agent is not started, and the command that starts it is printed.
+Without a terminal, or with --print, the agent is not started, and the command that starts it is printed. goose gives what it takes \
+in an id of its own: with --json `id_from_import` is true then, and {id} stands in the command for the id that the import prints.
 
 Examples:
   ramus resume last --in claude
@@ -78,6 +79,7 @@ impl Resume {
                 "directory": handed.directory,
                 "import": handed.import,
                 "command": handed.resume,
+                "id_from_import": is_named_by_import(&handed),
                 "lossy": losses_json(&handed.losses),
             }})))?;
             return Ok(Exit::Done);
@@ -93,16 +95,46 @@ impl Resume {
 
     fn start(&self, invocation: &mut Invocation<'_>, handed: &HandedOver) -> anyhow::Result<Exit> {
         invocation.screen.flush()?;
-        if let Some(mut import) = command(&handed.import, &handed.directory) {
-            let status = import.status().with_context(|| self.hint(handed))?;
-            if !status.success() {
-                let message = format!("{} did not take the session in: {status}", self.agent);
+        let mut words = handed.resume.clone();
+        if let Some(import) = command(&handed.import, &handed.directory) {
+            let said = self.take_in(invocation, import, handed)?;
+            let id = taken_id(&said).filter(|_| is_named_by_import(handed));
+            words.iter_mut().filter(|word| *word == TAKEN_ID).for_each(|word| id.unwrap_or(TAKEN_ID).clone_into(word));
+            if id.is_none() && is_named_by_import(handed) {
+                let message = format!("{} took the session in and does not say what it calls it", self.agent);
                 return Err(Refusal::io(message).hint(format!("the session is in {}", handed.file.display())).into());
             }
         }
-        let Some(mut resume) = command(&handed.resume, &handed.directory) else { return Ok(Exit::Done) };
+        let Some(mut resume) = command(&words, &handed.directory) else { return Ok(Exit::Done) };
         // It takes the place of this process, so it only comes back when it failed.
         Err(anyhow::Error::from(resume.exec()).context(self.hint(handed)))
+    }
+
+    /// Has the agent take the file in. Returns what it says, where that is of use.
+    fn take_in(
+        &self,
+        invocation: &mut Invocation<'_>,
+        mut import: Command,
+        handed: &HandedOver,
+    ) -> anyhow::Result<String> {
+        let (status, said) = if is_named_by_import(handed) {
+            let output = import.stdin(Stdio::inherit()).output().with_context(|| self.hint(handed))?;
+            let said =
+                [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).join("\n");
+            let mut told = Text::new();
+            for line in said.lines().filter(|line| !line.is_empty()) {
+                told.plain(line).end();
+            }
+            invocation.screen.note(&told)?;
+            (output.status, said)
+        } else {
+            (import.status().with_context(|| self.hint(handed))?, String::new())
+        };
+        if !status.success() {
+            let message = format!("{} did not take the session in: {status}", self.agent);
+            return Err(Refusal::io(message).hint(format!("the session is in {}", handed.file.display())).into());
+        }
+        Ok(said)
     }
 
     fn hint(&self, handed: &HandedOver) -> String {
@@ -117,14 +149,21 @@ fn command(words: &[String], directory: &Path) -> Option<Command> {
     Some(command)
 }
 
-/// What a person types to go on.
+/// Says whether the agent gives the session its id when it takes it in.
+fn is_named_by_import(handed: &HandedOver) -> bool {
+    handed.resume.iter().any(|word| word == TAKEN_ID)
+}
+
+/// What a person types to go on. An id that the import prints is found in what it prints.
 fn shell_line(handed: &HandedOver) -> String {
-    let line = |words: &[String]| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-    let mut parts = vec![format!("cd {}", quoted(&handed.directory.to_string_lossy()))];
-    parts.extend(
-        [&handed.import, &handed.resume].into_iter().filter(|words| !words.is_empty()).map(|words| line(words)),
-    );
-    parts.join(" && ")
+    let word = |word: &String| if word == TAKEN_ID { "\"$id\"".to_owned() } else { quoted(word) };
+    let line = |words: &[String]| words.iter().map(word).collect::<Vec<_>>().join(" ");
+    let import = match is_named_by_import(handed) {
+        true => format!("id=$({} 2>&1 | grep -owE '[0-9]{{8}}_[0-9]+' | head -n 1)", line(&handed.import)),
+        false => line(&handed.import),
+    };
+    let parts = [format!("cd {}", quoted(&handed.directory.to_string_lossy())), import, line(&handed.resume)];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" && ")
 }
 
 /// A word as a shell reads it.

@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-const SESSION: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+pub(crate) const SESSION: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 
-fn line(id: &str, parent: &str, kind: &str, message: &str, cwd: &str) -> String {
+pub(crate) fn line(id: &str, parent: &str, kind: &str, message: &str, cwd: &str) -> String {
     format!(
         r#"{{"parentUuid":{parent},"isSidechain":false,"userType":"external","cwd":"{cwd}","sessionId":"{SESSION}","version":"2.1.325","type":"{kind}","message":{message},"uuid":"{id}","timestamp":"2026-11-01T10:00:00.000Z"}}"#
     )
 }
 
-fn asked(world: &World, id: &str, parent: &str, text: &str) -> String {
+pub(crate) fn asked(world: &World, id: &str, parent: &str, text: &str) -> String {
     let cwd = world.path("project").display().to_string();
     line(id, parent, "user", &format!(r#"{{"role":"user","content":"{text}"}}"#), &cwd)
 }
@@ -32,14 +32,14 @@ fn answered(world: &World, id: &str, parent: &str, text: &str) -> String {
 }
 
 /// Writes a file of the user's.
-fn put(world: &World, name: &str, content: &[u8]) -> PathBuf {
+pub(crate) fn put(world: &World, name: &str, content: &[u8]) -> PathBuf {
     let path = world.path("user").join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, content).unwrap();
     path
 }
 
-fn claude_store(world: &World) -> PathBuf {
+pub(crate) fn claude_store(world: &World) -> PathBuf {
     let lines =
         [asked(world, "u1-0000", "null", "What is a ramus?"), answered(world, "a1-0000", "\"u1-0000\"", "A branch.")];
     put(world, &format!(".claude/projects/-project/{SESSION}.jsonl"), (lines.join("\n") + "\n").as_bytes())
@@ -249,64 +249,70 @@ fn h4_watching_imports_every_line_once_as_it_is_written() {
     }
 }
 
-/// Runs a command that may not have more memory than this.
-fn bounded(world: &World, arguments: &[&str]) -> (i32, String) {
-    let binary = env!("CARGO_BIN_EXE_ramus");
-    let mut command = world.command(&[]);
-    let script = format!("ulimit -v 524288; exec {binary} \"$@\"");
-    let mut shell = std::process::Command::new("sh");
-    shell.arg("-c").arg(script).arg("sh").args(arguments).current_dir(world.path("project")).env_clear();
-    for (name, value) in command.stdin(Stdio::null()).get_envs() {
-        shell.env(name, value.unwrap_or_default());
-    }
-    let output = shell.stdin(Stdio::null()).output().unwrap();
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
-}
-
-/// A frame of zstd that expands to so many blocks of 128 KiB, each of which takes four bytes.
-fn expanding(blocks: usize) -> Vec<u8> {
-    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
-    for at in 0..blocks {
-        let last = u32::from(at + 1 == blocks);
-        let header = last | 1 << 1 | (128 << 10) << 3;
-        frame.extend_from_slice(&header.to_le_bytes()[..3]);
-        frame.push(b' ');
-    }
-    frame
-}
-
+/// What agents wrote is looked at without a trace, also where somebody names the file.
 #[test]
-fn h4_bombs_end_with_a_clear_error_in_little_memory() {
-    let world = World::new();
-    claude_store(&world);
-    let deep = asked(&world, "d1-0000", "null", "DEEP").replace("\"DEEP\"", &"[".repeat(3_000_000));
-    put(&world, ".claude/projects/-project/bbbbbbbb-0000-4000-8000-000000000002.jsonl", (deep + "\n").as_bytes());
-    let id = "01a1de00-0000-7000-8000-00000000abcd";
-    let rollout = format!(".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-{id}.jsonl.zst");
-    put(&world, &rollout, &expanding(10_000));
-    for number in 0..500 {
-        let link = world.path("user").join(format!(".claude/projects/-project/link{number}.jsonl"));
-        std::os::unix::fs::symlink("/dev/zero", link).unwrap();
-    }
-    std::os::unix::fs::symlink(world.path("user").join(".claude"), world.path("user").join(".claude/projects/loop"))
-        .unwrap();
-    let (code, told) = bounded(&world, &["import", "--yes"]);
-    assert_eq!(code, 5, "{told}");
-    assert!(told.contains("expands to more than"), "{told}");
-    assert!(told.contains("links are not followed"), "{told}");
-    assert!(world.ok(&["show", SESSION]).contains("A branch."));
-}
-
-#[test]
-fn h4_a_line_of_more_than_four_gigabytes_is_passed_over() {
+fn h4_a_file_that_is_named_is_not_touched_either() {
+    use std::os::unix::fs::MetadataExt as _;
     let world = World::new();
     let file = claude_store(&world);
-    // Nothing but its length is stored.
-    let handle = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
-    handle.set_len((4 << 30) + (64 << 10)).unwrap();
-    let (code, told) = bounded(&world, &["import", "--yes", "--json"]);
-    assert_eq!(code, 0, "{told}");
-    assert!(world.ok(&["show", SESSION]).contains("A branch."));
+    let (read, changed) = [7200, 3600].map(|ago| std::time::SystemTime::now() - Duration::from_secs(ago)).into();
+    let times = std::fs::FileTimes::new().set_accessed(read).set_modified(changed);
+    std::fs::OpenOptions::new().append(true).open(&file).unwrap().set_times(times).unwrap();
+    let seen = || std::fs::metadata(&file).map(|seen| (seen.atime(), seen.atime_nsec())).unwrap();
+    let before = seen();
+    assert_eq!(world.json(&["import", file.to_str().unwrap()])["imported"][0]["id"], SESSION);
+    assert_eq!(seen(), before);
+}
+
+/// goose gives what it takes in an id of its own, and only its import says which.
+#[test]
+fn h7_goose_goes_on_with_the_session_that_was_handed_over() {
+    let world = World::new();
+    let session = world.branched();
+    let handed = world.json(&["resume", &session, "--in", "goose"])["resume"].clone();
+    assert_eq!(handed["id_from_import"], true);
+    assert_eq!(handed["command"], json!(["goose", "session", "--resume", "--session-id", "{id}"]));
+    assert_eq!(world.json(&["resume", &session, "--in", "claude"])["resume"]["id_from_import"], false);
+    let goose = put(
+        &world,
+        "bin/goose",
+        b"#!/bin/sh\nif [ \"$2\" = import ]; then echo \"took in $3 as 20261119_7.\"; else echo \"resumed $*\"; fi\n",
+    );
+    std::fs::set_permissions(&goose, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let printed = world.ok(&["resume", &session, "--in", "goose", "--print"]);
+    let path = format!("{}:/usr/bin:/bin", goose.parent().unwrap().display());
+    let ran = std::process::Command::new("sh").arg("-c").arg(&printed).env("PATH", path).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(said, "resumed session --resume --session-id 20261119_7\n", "{printed}");
+}
+
+#[test]
+fn h4_watching_tells_once_what_is_left_alone_and_goes_on_when_a_place_is_gone_for_a_while() {
+    let world = World::new();
+    let file = claude_store(&world);
+    let place = file.parent().unwrap().to_owned();
+    let mut command = world.command(&["import", "--watch", place.to_str().unwrap(), "--json"]);
+    world.json(&["import", place.to_str().unwrap()]);
+    let other = "bbbbbbbb-0000-4000-8000-000000000002";
+    let more = |name: &str, text: &str| {
+        let said = asked(&world, "u1-0000", "null", text).replace(SESSION, name);
+        std::fs::write(place.join(format!("{name}.jsonl")), said + "\n").unwrap();
+    };
+    more(other, "one");
+    let mut child = Watching(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+    let mut complaints = BufReader::new(child.0.stderr.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().expect("it still watches").unwrap()).unwrap() };
+    let first = next();
+    assert_eq!((&first["imported"][0]["id"], &first["skipped"][0]["id"]), (&json!(other), &json!(SESSION)));
+    let away = world.path("user").join("away");
+    std::fs::rename(&place, &away).unwrap();
+    assert!(complaints.any(|line| line.unwrap().contains("tried again")), "it says what is in the way");
+    std::fs::rename(&away, &place).unwrap();
+    let third = "cccccccc-0000-4000-8000-000000000003";
+    more(third, "two");
+    let second = next();
+    assert_eq!((&second["imported"][0]["id"], &second["skipped"]), (&json!(third), &json!([])), "{second}");
 }
 
 #[test]

@@ -136,6 +136,25 @@ fn doctor_and_delete_and_export() {
 }
 
 #[test]
+fn import_and_resume() {
+    let world = World::new();
+    let place = world.path("user").join(".pi/agent/sessions/--w--");
+    std::fs::create_dir_all(&place).unwrap();
+    let header =
+        r#"{"type":"session","version":3,"id":"pi-session-1","timestamp":"2026-11-01T09:00:00.000Z","cwd":"/x"}"#;
+    let said = r#"{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-01T10:00:00.000Z","message":{"role":"user","content":"hi"}}"#;
+    std::fs::write(place.join("2026_pi-session-1.jsonl"), format!("{header}\n{said}\nno JSON\n")).unwrap();
+    let wrong = world.path("user").join(".opal/sessions");
+    std::fs::create_dir_all(&wrong).unwrap();
+    std::fs::write(wrong.join("none.dets"), "no table").unwrap();
+    let imported = world.run(&["import", "--yes", "--json"]);
+    assert_eq!(imported.code, 5, "{}", imported.stderr);
+    let first: Value = serde_json::from_str(&imported.stdout).unwrap();
+    let second = world.json(&["import", "--from", "pi"]);
+    snapshot!("json_import", world.tame(&[pretty(&first), pretty(&second)].join("\n")));
+}
+
+#[test]
 fn unreadable_sessions_are_named_not_dropped() {
     let world = World::new();
     let session = world.branched();

@@ -31,6 +31,7 @@ mod help;
 mod history;
 mod hostile;
 mod importing;
+mod importing_memory;
 mod incidents;
 mod json_shapes;
 mod killed;

@@ -1,14 +1,15 @@
 //! What calls gave: told to the model by a message, or known from the answer that made them.
 
+use hashbrown::HashSet;
 use ramus_model::EntryId;
 use ramus_model::json::{Object, Raw};
 
+use super::pending::Pending;
 use super::said::{composed, content_hash, version_hash};
-use super::{Known, OpenCall, Pending, Reader, message};
+use super::{Known, OpenCall, Reader, message};
 use crate::compose::Composer;
 use crate::emit::New;
 use crate::error::Error;
-use crate::origin::Kept;
 use crate::record::Record;
 
 impl Reader<'_> {
@@ -22,7 +23,6 @@ impl Reader<'_> {
         let source = record.filter(|_| alone).map_or(&[][..], |record| &record.bytes);
         let mut records = record.map(|record| vec![record.whole()]).unwrap_or_default();
         for (at, outcome) in outcomes.iter().enumerate() {
-            self.open.retain(|open| open.id != outcome.id);
             self.answered.insert(outcome.id.clone());
             let mut composer = Composer::new(source);
             message::result(&mut composer, outcome, millis);
@@ -58,15 +58,14 @@ impl Reader<'_> {
 
     /// Gives away the answer that waited, without the outcome of its calls.
     pub(super) fn settle_answer(&mut self) -> Result<(), Error> {
-        let Some(Pending { record, mut before, behind }) = self.pending.take() else { return Ok(()) };
+        let Some(Pending { record, mut before, behind, .. }) = self.pending.take() else { return Ok(()) };
         let Some(object) = record.object() else { return Ok(()) };
         let id = object.text("id").unwrap_or_default();
         let (members, holes) = composed(&object, &record.bytes);
-        let mut whole: Vec<Kept> = before.clone();
-        whole.push(record.whole());
         before.push(record.kept(holes));
         self.give(&object, &id, &members, &before)?;
-        self.hold(&id, whole);
+        before.pop();
+        self.hold(&id, &before, &record);
         self.open(&object, &id);
         behind.into_iter().for_each(|kept| self.emitter.keep(kept));
         Ok(())
@@ -74,13 +73,11 @@ impl Reader<'_> {
 
     /// Takes the calls of an answer that say what they gave, as long as nothing else did.
     pub(super) fn open(&mut self, object: &Object<'_>, id: &str) {
+        let mut known: HashSet<String> = self.open.iter().map(|open| open.id.clone()).collect();
         for raw in object.field("toolCalls").into_iter().flat_map(Raw::items) {
-            let open = raw.object().and_then(|call| OpenCall::of(id, &call, raw.bytes()));
-            let is_new = |open: &OpenCall| {
-                !self.answered.contains(&open.id)
-                    && self.open.iter().all(|other| other.id != open.id || open.id.is_empty())
-            };
-            if let Some(open) = open.filter(is_new) {
+            let Some(open) = raw.object().and_then(|call| OpenCall::of(id, &call, raw.bytes())) else { continue };
+            let is_new = known.insert(open.id.clone()) || open.id.is_empty();
+            if is_new && !self.answered.contains(&open.id) {
                 self.open.push(open);
             }
         }
@@ -89,7 +86,9 @@ impl Reader<'_> {
     /// Gives away everything that waited.
     pub(super) fn settle(&mut self) -> Result<(), Error> {
         self.settle_answer()?;
-        let open = std::mem::take(&mut self.open);
+        let mut open = std::mem::take(&mut self.open);
+        // A message may have told of some of them meanwhile.
+        open.retain(|open| !self.answered.contains(&open.id));
         let behind = if open.is_empty() { Vec::new() } else { self.emitter.take_run() };
         for (at, call) in open.iter().enumerate() {
             let Some(raw) = Raw::parse(&call.bytes) else { continue };

@@ -59,7 +59,7 @@ impl Reader<'_> {
                 self.settle()?;
                 let (members, _) = composed(&object, &[]);
                 self.give(&object, &id, &members, &[])?;
-                self.hold(&id, Vec::new());
+                self.hold_bare(&id);
                 self.open(&object, &id);
                 Ok(())
             }

@@ -1,16 +1,21 @@
 //! Messages, and what becomes of one that comes again.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::rc::Rc;
 
 use ramus_model::json::{Object, Raw};
 
 use super::super::message::{self, Speaker};
-use super::{HELD, HELD_BYTES, Known, Pending, Reader};
+use super::pending::Pending;
+use super::{HELD, HELD_BYTES, Known, Reader};
 use crate::compose::Composer;
 use crate::emit::New;
 use crate::error::Error;
 use crate::origin::Kept;
 use crate::record::Record;
+
+/// What stands around a record that is kept.
+const ENVELOPE: usize = 32;
 
 impl Reader<'_> {
     /// A message that was met before and comes again: the same, or a later version of it.
@@ -18,8 +23,10 @@ impl Reader<'_> {
         self.settle()?;
         let id = object.text("id").unwrap_or_default();
         let version = version_hash(object);
+        let copied = known.kept.iter().flat_map(|kept| kept.iter()).map(|kept| kept.len() + ENVELOPE).sum();
+        let room = self.copies.checked_sub(copied);
         match (&known.own, &known.kept) {
-            (Some(own), Some(kept)) if version != known.version => {
+            (Some(own), Some(kept)) if version != known.version && room.is_some() => {
                 let (members, _) = composed(object, &[]);
                 let time = object.text("timestamp");
                 let new = New {
@@ -33,12 +40,13 @@ impl Reader<'_> {
                 self.emitter.supersede(&new, own, known.parent.clone())?;
                 // They are the records of the first version, and counted with it.
                 self.emitter.report.kept -= kept.len() as u64;
+                self.copies = room.unwrap_or_default();
                 if let Some(known) = self.messages.get_mut(&*id) {
                     (known.content, known.version) = (content_hash(object), version);
                 }
             }
-            (Some(_), None) if version != known.version => {
-                let why = "later versions of messages that came long before; they are kept and do not count";
+            (Some(_), _) if version != known.version => {
+                let why = "later versions of messages that are long, came long before or came too often; they are kept and do not count";
                 self.emitter.lose(Some(record.line), why)?;
             }
             _ => {}
@@ -54,15 +62,14 @@ impl Reader<'_> {
             Speaker::Model => {
                 self.settle()?;
                 self.emitter.flush()?;
-                self.pending =
-                    Some(Pending { record: record.clone().into_owned(), before: Vec::new(), behind: Vec::new() });
+                self.pending = Some(Pending::of(record));
                 Ok(())
             }
             Speaker::User => {
                 self.settle()?;
                 let (members, holes) = composed(object, &record.bytes);
                 self.give(object, id, &members, &[record.kept(holes)])?;
-                self.hold(id, vec![record.whole()]);
+                self.hold(id, &[], record);
                 Ok(())
             }
             Speaker::Tools => {
@@ -111,14 +118,28 @@ impl Reader<'_> {
         self.latest = Some(id.to_owned());
     }
 
-    /// Holds the records of a message in case a later version of it comes. What came long before is let go.
-    pub(super) fn hold(&mut self, id: &str, records: Vec<Kept>) {
-        let bytes = records.iter().map(Kept::len).sum();
+    /// Holds the records of a message in case a later version of it comes: earlier ones, and its own. What came long before is let
+    /// go, and so is what is too long.
+    pub(super) fn hold(&mut self, id: &str, before: &[Kept], record: &Record<'_>) {
+        let bytes = before.iter().map(Kept::len).sum::<usize>() + record.bytes.len();
+        if bytes > HELD_BYTES {
+            return;
+        }
+        let records = before.iter().cloned().chain([record.whole()]).collect();
+        self.hold_records(id, records, bytes);
+    }
+
+    /// Holds a message that has no record of its own.
+    pub(super) fn hold_bare(&mut self, id: &str) {
+        self.hold_records(id, [].into(), 0);
+    }
+
+    fn hold_records(&mut self, id: &str, records: Rc<[Kept]>, bytes: usize) {
         let Some(known) = self.messages.get_mut(id) else { return };
         known.kept = Some(records);
         self.held.push_back((id.to_owned(), bytes));
         self.held_bytes += bytes;
-        while self.held.len() > HELD || self.held.len() > 1 && self.held_bytes > HELD_BYTES {
+        while self.held.len() > HELD || self.held_bytes > HELD_BYTES {
             let Some((oldest, bytes)) = self.held.pop_front() else { return };
             self.held_bytes -= bytes;
             if let Some(known) = self.messages.get_mut(&oldest).filter(|_| oldest != id) {

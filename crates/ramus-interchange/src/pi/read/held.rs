@@ -15,7 +15,7 @@ use crate::record::Record;
 
 /// So many entries are held at most, and so many bytes of them. More are as if their parents were missing.
 const MOST: usize = 10_000;
-const MOST_BYTES: usize = 64 << 20;
+const MOST_BYTES: usize = 16 << 20;
 
 /// Entries that wait for what they hang from.
 #[derive(Default)]

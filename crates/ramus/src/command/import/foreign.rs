@@ -1,6 +1,7 @@
 //! Importing sessions of other agents: those that are found on this machine, or those that are named.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ramus_engine::{
@@ -142,36 +143,79 @@ impl Import {
         invocation: &mut Invocation<'_>,
         look: &dyn Fn(&Invocation<'_>) -> anyhow::Result<Vec<ForeignStore>>,
     ) -> anyhow::Result<Exit> {
-        let mut known_failures = Vec::new();
+        let (mut known, mut trouble) = (Known::default(), None);
+        // Whoever names what is not there is told so. What goes later may come back.
+        let mut looked = Some(look(invocation)?);
         loop {
             let began = Instant::now();
-            let stores = look(invocation)?;
-            let mut imported = match self.take(invocation, &stores) {
+            let taken = looked.take().map_or_else(|| look(invocation), Ok);
+            let taken = taken.and_then(|stores| self.take(invocation, &stores).map(|imported| (stores, imported)));
+            let (stores, mut imported) = match taken {
+                Ok(taken) => taken,
                 Err(error) if is_passing(&error) => {
-                    pause(PAUSE.max(began.elapsed()));
+                    complain_once(invocation, &error, &mut trouble)?;
+                    pause(PAUSE.max(began.elapsed() * 4));
                     continue;
                 }
-                imported => imported?,
+                Err(error) => return Err(error),
             };
+            trouble = None;
             let failed = imported.failed.clone();
-            // What is wrong is said once.
-            imported.failed.retain(|failure| !known_failures.contains(failure));
+            // What is wrong is said once, and so is what is left alone.
+            imported.failed.retain(|failure| !known.failures.contains(failure));
             let is_quiet = imported.imported.is_empty() && imported.grown.is_empty() && imported.linked.is_empty();
             if !is_quiet || !imported.failed.is_empty() {
+                known.keep_new(&mut imported);
                 tell::outcome(invocation, &stores, &imported, false)?;
                 invocation.screen.flush()?;
             }
-            known_failures = failed;
+            known.failures = failed;
             // Looking must not keep the machine busy, however much there is to look at.
             pause(PAUSE.max(began.elapsed() * 4));
         }
     }
 }
 
-/// Says whether somebody else is at work who will be done.
+/// What was told while watching.
+#[derive(Default)]
+struct Known {
+    failures: Vec<ForeignFailure>,
+    /// Sessions and files, by file and id.
+    sessions: HashSet<(PathBuf, Option<String>)>,
+}
+
+impl Known {
+    /// Leaves out of what is left alone what was told before.
+    fn keep_new(&mut self, imported: &mut ForeignImported) {
+        let sessions = &mut self.sessions;
+        for session in imported.imported.iter().chain(&imported.grown) {
+            sessions.insert((session.file.clone(), Some(session.id.to_string())));
+        }
+        imported.skipped.retain(|skip| sessions.insert((skip.file.clone(), skip.id.as_ref().map(ToString::to_string))));
+    }
+}
+
+/// Says whether an error may be over when it is tried again: somebody else is at work, the disk is full, a file is gone that is being
+/// replaced.
 fn is_passing(error: &anyhow::Error) -> bool {
+    use ErrorKind::{Busy, Conflict, Full, Invalid, Io, NotFound};
     let kind = error.downcast_ref::<EngineError>().map(EngineError::kind);
-    kind == Some(ErrorKind::Busy)
+    kind.is_some_and(|kind| matches!(kind, Busy | Conflict | Full | Invalid | Io | NotFound))
+}
+
+/// Tells what is in the way, unless that is somebody who will be done, or it was told already.
+fn complain_once(
+    invocation: &mut Invocation<'_>,
+    error: &anyhow::Error,
+    told: &mut Option<String>,
+) -> anyhow::Result<()> {
+    let is_busy = error.downcast_ref::<EngineError>().is_some_and(|error| error.kind() == ErrorKind::Busy);
+    let message = format!("{error:#}; it is tried again");
+    if !is_busy && told.as_ref() != Some(&message) {
+        invocation.screen.warn(&message)?;
+        *told = Some(message);
+    }
+    Ok(())
 }
 
 fn is_conflict(error: &anyhow::Error) -> bool {

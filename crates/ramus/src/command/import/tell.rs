@@ -96,20 +96,31 @@ pub(super) fn outcome(
 
 /// Tells what could not be imported: some files for every reason, so that one reason does not hide another.
 fn failures(invocation: &mut Invocation<'_>, failed: &[ForeignFailure]) -> anyhow::Result<()> {
+    warnings(failed).iter().try_for_each(|warning| invocation.screen.warn(warning))
+}
+
+fn warnings(failed: &[ForeignFailure]) -> Vec<String> {
     const EACH: usize = 3;
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut reasons, mut warnings): (BTreeMap<&str, (usize, usize)>, _) = (BTreeMap::new(), Vec::new());
     for ForeignFailure { file, reason, .. } in failed {
-        let told = reasons.entry(reason).or_default();
-        *told += 1;
-        if *told <= EACH && reasons.len() <= TOLD {
-            invocation.screen.warn(&format!("{}: {reason}", file.display()))?;
+        let is_next = reasons.len() < TOLD && !reasons.contains_key(&**reason);
+        let (count, told) = reasons.entry(reason).or_default();
+        *count += 1;
+        if is_next || (1..EACH).contains(told) {
+            *told += 1;
+            warnings.push(format!("{}: {reason}", file.display()));
         }
     }
-    for (reason, count) in reasons.into_iter().filter(|(_, count)| *count > EACH) {
-        let more = quantity::count(count - EACH, "file", "files");
-        invocation.screen.warn(&format!("{more} more (--json lists them): {reason}"))?;
+    let untold = reasons.values().filter(|(_, told)| *told == 0).count();
+    for (reason, (count, told)) in reasons.into_iter().filter(|(_, (count, told))| *told > 0 && count > told) {
+        let more = quantity::count(count - told, "file", "files");
+        warnings.push(format!("{more} more (--json lists them): {reason}"));
     }
-    Ok(())
+    if untold > 0 {
+        let reasons = quantity::count(untold, "more reason", "more reasons");
+        warnings.push(format!("{reasons} why files could not be imported (--json lists them)"));
+    }
+    warnings
 }
 
 fn line(text: &mut Text, session: &ForeignSession, what: &str, imported: &ForeignImported) {
@@ -192,4 +203,27 @@ fn session_json(session: &ForeignSession) -> Value {
         "changed": session.changed,
         "lossy": lossy.collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_that_are_not_told_are_counted() {
+        let failure = |at: usize| ForeignFailure {
+            file: format!("/f{at}").into(),
+            agent: None,
+            reason: format!("reason {:02}", at % 23),
+        };
+        let few: Vec<_> = (0..5).map(failure).collect();
+        assert_eq!(warnings(&few).len(), 5);
+        let many: Vec<_> = (0..23 * 5).map(failure).collect();
+        let told = warnings(&many);
+        assert_eq!(told.len(), TOLD * 4 + 1);
+        assert_eq!(told[0], "/f0: reason 00");
+        assert!(told.contains(&"2 files more (--json lists them): reason 19".to_owned()), "{told:?}");
+        assert_eq!(told.last().unwrap(), "3 more reasons why files could not be imported (--json lists them)");
+        assert!(!told.iter().any(|line| line.contains("reason 2")), "{told:?}");
+    }
 }
