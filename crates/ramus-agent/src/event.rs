@@ -97,6 +97,8 @@ pub enum Event {
     },
     /// A person is asked whether a call may run.
     PermissionAsked {
+        /// Which question it is: a call may be asked about more than once.
+        question: String,
         /// The call's id.
         call: String,
         /// The tool.
@@ -110,6 +112,8 @@ pub enum Event {
     },
     /// A person answered.
     PermissionAnswered {
+        /// Which question it was.
+        question: String,
         /// The call's id.
         call: String,
         /// The tool.
@@ -267,11 +271,12 @@ impl Event {
                 "call": call, "name": name, "result": result, "error": is_error, "details": details,
                 "duration_ms": duration_ms,
             }),
-            Self::PermissionAsked { call, name, permission, exact, because } => {
-                json!({"call": call, "name": name, "permission": permission, "exact": exact, "because": because})
-            }
-            Self::PermissionAnswered { call, name, is_allowed } => {
-                json!({"call": call, "name": name, "allowed": is_allowed})
+            Self::PermissionAsked { question, call, name, permission, exact, because } => json!({
+                "question": question, "call": call, "name": name, "permission": permission, "exact": exact,
+                "because": because,
+            }),
+            Self::PermissionAnswered { question, call, name, is_allowed } => {
+                json!({"question": question, "call": call, "name": name, "allowed": is_allowed})
             }
             Self::Usage(usage) => json!({"usage": {
                 "input": usage.input, "output": usage.output,

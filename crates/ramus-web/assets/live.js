@@ -121,6 +121,7 @@ const describeSoon = soon(150, describe);
 export async function findRun() {
   const id = state.s;
   const before = told;
+  const known = live.asked.map((one) => one.question);
   if (!id) return;
   try {
     const { runs } = await get(path("sessions", id, "runs"));
@@ -128,9 +129,8 @@ export async function findRun() {
     if (told !== before) return findRun();
     const run = runs.find((one) => one.status === "running") ?? null;
     live.run = run?.run ?? null;
-    // What was told meanwhile counts too: the answer may be older than the event.
-    const asked = (run?.asked ?? []).map((one) => one.call);
-    live.asked = run ? [...run.asked, ...live.asked.filter((one) => !asked.includes(one.call))] : [];
+    // What was asked meanwhile counts too: the answer may be older. What was asked before and is not in it was answered.
+    live.asked = run ? [...run.asked, ...live.asked.filter((one) => !known.includes(one.question) && !run.asked.some((other) => other.question === one.question))] : [];
     live.waiting = run?.waiting ?? [];
     if (!run) Object.assign(live, { text: "", thinking: "", calls: [] });
     // A turn that ended while nobody listened is told nowhere else; one that nobody knows ended with its server.
@@ -143,8 +143,8 @@ export async function findRun() {
 }
 
 /** Says that a question was answered. */
-export function settle(call) {
-  live.asked = live.asked.filter((one) => one.call !== call);
+export function settle(question) {
+  live.asked = live.asked.filter((one) => one.question !== question);
   tell("run");
 }
 
@@ -197,13 +197,13 @@ function listen() {
     tell("words");
   });
   on("permission.asked", (asked) => {
-    if (!live.asked.some((one) => one.call === asked.call)) live.asked.push(asked);
+    if (!live.asked.some((one) => one.question === asked.question)) live.asked.push(asked);
     if (!live.run) findRun();
     tell("run");
   });
-  on("permission.answered", ({ call }) => {
+  on("permission.answered", ({ question }) => {
     told++;
-    settle(call);
+    settle(question);
   });
   onAny("queue.changed", (queue) => {
     const out = said.notice(queue.session, queue);

@@ -69,10 +69,10 @@ function say(told, text) {
 
 /** Shows the questions that are open. One that stays is left alone: somebody may be about to answer it. */
 function ask(questions) {
-  const calls = live.asked.map((asked) => asked.call);
-  for (const shown of [...questions.children]) if (!calls.includes(shown.dataset.call)) shown.remove();
-  const shown = [...questions.children].map((one) => one.dataset.call);
-  questions.append(...live.asked.filter((asked) => !shown.includes(asked.call)).map(question));
+  const open = live.asked.map((asked) => asked.question);
+  for (const shown of [...questions.children]) if (!open.includes(shown.dataset.question)) shown.remove();
+  const shown = [...questions.children].map((one) => one.dataset.question);
+  questions.append(...live.asked.filter((asked) => !shown.includes(asked.question)).map(question));
 }
 
 /** Offers what can be done now: other buttons only when a turn starts or ends. */
@@ -190,12 +190,13 @@ function question(asked) {
     if (!live.run) await findRun();
     if (!live.run) return;
     const { run } = live;
-    const done = await attempt(() => post(path("sessions", state.s, "runs", run, "permissions", asked.call), { answer: verdict }));
-    // Whoever comes second is told so; either way it is asked no more. Another turn may ask about a call of the same name.
-    if (live.run === run) settle(asked.call);
+    // What was seen is what is answered: a call may be asked about more than once.
+    const done = await attempt(() => post(path("sessions", state.s, "runs", run, "permissions", asked.call), { answer: verdict, question: asked.question }));
+    // Whoever comes second is told so; either way it is asked no more.
+    settle(asked.question);
     if (!done) findRun();
   };
-  return h("div", { class: "question", "data-call": asked.call },
+  return h("div", { class: "question", "data-question": asked.question },
     described(asked),
     h("div", { class: "buttons" }, ANSWERS.map(([verdict, text, key]) => button([text, h("kbd", { "aria-hidden": "true" }, key)], () => answer(verdict),
       { class: verdict === "deny" ? "danger" : verdict === "once" ? "main" : "", "data-answer": verdict, "aria-keyshortcuts": key }))));

@@ -232,6 +232,46 @@ fn the_first_answer_to_a_question_counts() {
     assert!(place.path().join("made").exists());
 }
 
+/// A command that writes a file by redirection: it is asked whether it may run, and whether it may write.
+const TWICE: &str = "answers = [\n\
+    { steps = [{ call = { id = \"c1\", name = \"bash\", arguments = { command = \"touch first > made\" } } }] },\n\
+    { steps = [{ text = \"done\" }] },\n]";
+
+#[test]
+fn what_is_asked_about_a_call_is_told_and_answered_one_by_one() {
+    let world = World::with(TWICE, Limits::default());
+    let place = tempfile::tempdir().unwrap();
+    let made = world.post("/api/v1/sessions", &json!({"cwd": place.path()}));
+    let session = made.json()["session"]["id"].as_str().unwrap().to_owned();
+    let request = world.request("POST", &format!("/api/v1/sessions/{session}/runs"));
+    let mut events =
+        request.header("accept", "text/event-stream").json(&json!({"prompt": "make it"})).events(world.address);
+    let run = events.next().unwrap().data["run"].as_str().unwrap().to_owned();
+    let target = format!("/api/v1/sessions/{session}/runs/{run}");
+    let mut next = || {
+        let asked = events.find(|event| event.name == "permission.asked").unwrap();
+        let word = |name: &str| asked.data[name].as_str().unwrap().to_owned();
+        (word("question"), word("call"), word("permission"))
+    };
+    let answer = |call: &str, question: &str| {
+        world.post(&format!("{target}/permissions/{call}"), &json!({"answer": "once", "question": question})).status
+    };
+    let (first, call, permission) = next();
+    assert_eq!(permission, "bash");
+    assert_eq!(world.read(&target)["asked"][0]["question"], first.as_str());
+    assert_eq!(answer(&call, "another one"), 409);
+    assert_eq!(answer(&call, &first), 200);
+    // The second one is about the same call. Whoever still sees the first does not answer it.
+    let (second, again, permission) = next();
+    assert_eq!((again.as_str(), permission.as_str()), (call.as_str(), "write"));
+    assert_ne!(first, second);
+    assert_eq!(answer(&call, &first), 409);
+    assert!(!place.path().join("made").exists());
+    assert_eq!(answer(&call, &second), 200);
+    until(&world, &target, |run| run["status"] == "ended");
+    assert!(place.path().join("made").exists());
+}
+
 #[test]
 fn whoever_comes_after_a_question_is_asked_too() {
     let world = World::with(ASKING, Limits::default());

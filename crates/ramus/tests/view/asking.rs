@@ -75,3 +75,38 @@ fn a_long_question_scrolls_and_its_answers_stay_in_sight() {
     }
     place.was_quiet();
 }
+
+/// A command that writes a file by redirection is asked about twice: whether it may run, and whether it may write.
+const TWICE: &str = r#"answers = [
+    { steps = [{ call = { id = "c1", name = "bash", arguments = { command = "touch first > made" } } }] },
+    { steps = [{ text = "both are there" }] },
+]"#;
+
+/// Holds what the server says to an answer until the next question is shown.
+const SLOW: &str = "(() => { const real = window.fetch; window.fetch = async (url, how) => { const answer = await real(url, how); \
+     if (String(url).includes('/permissions/')) while (!document.body.textContent.includes('Let this command write files?')) \
+     await new Promise((go) => setTimeout(go, 10)); return answer; }; })()";
+
+#[test]
+fn a_call_that_is_asked_about_twice_is_answered_twice() {
+    let world = World::new();
+    let script = world.file("../script.toml", TWICE);
+    let session = world.session();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.until("document.getElementById('send')");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("do it").unwrap();
+    place.press(&["ctrl+Enter", "Escape"]);
+    place.sees(".question .asks", "Run this command?");
+    place.ask(SLOW);
+    place.press(&["y"]);
+    // The next question is there before it is known that the first one was answered, and it stays.
+    place.sees(".question .asks", "Let this command write files?");
+    place.ask("new Promise((go) => setTimeout(go, 300))");
+    assert_eq!(place.ask("document.querySelectorAll('.question').length"), 1);
+    place.press(&["y"]);
+    place.sees(".message.assistant", "both are there");
+    assert!(place.world.path("project/made").exists() && place.world.path("project/first").exists());
+    place.was_quiet();
+}

@@ -28,6 +28,7 @@ pub(super) fn event(name: &str, data: &Map<String, Value>) -> Option<Event> {
             seq: None,
         },
         "permission.asked" => Event::PermissionAsked {
+            question: text("question"),
             call: text("call"),
             name: text("name"),
             permission: text("permission"),
