@@ -3,6 +3,7 @@
 import { get, path } from "./api.js";
 import { complain, note } from "./dialog.js";
 import { soon } from "./dom.js";
+import * as pieces from "./pieces.js";
 import * as said from "./said.js";
 import { look, renew, setRunning, showAsking, showOpen } from "./sessions.js";
 import { state, watch } from "./state.js";
@@ -55,7 +56,8 @@ function comeBack() {
 async function open({ again = false } = {}) {
   over.clear();
   if (!again || live.id !== state.s) Object.assign(live, { id: state.s, info: null, isMissing: false, children: [], titles: new Map() });
-  Object.assign(live, { run: null, asked: [], text: "", thinking: "", calls: [], waiting: [] });
+  Object.assign(live, { run: null, asked: [], calls: [], waiting: [] });
+  pieces.forget(live);
   tell("run");
   if (!state.s || document.hidden) return;
   await Promise.all([describe(), findRun()]);
@@ -67,7 +69,8 @@ let times = 0;
 /** What happened before the stream was there is read. */
 function catchUp() {
   if (times++ > 0) {
-    Object.assign(live, { text: "", thinking: "", calls: [] });
+    live.calls = [];
+    pieces.forget(live);
     look();
     describeSoon();
   }
@@ -128,11 +131,15 @@ export async function findRun() {
     if (state.s !== id) return;
     if (told !== before) return findRun();
     const run = runs.find((one) => one.status === "running") ?? null;
+    // Another turn counts from its own start.
+    if (live.run && live.run !== run?.run) pieces.forget(live);
     live.run = run?.run ?? null;
     // What was asked meanwhile counts too: the answer may be older. What was asked before and is not in it was answered.
     live.asked = run ? [...run.asked, ...live.asked.filter((one) => !known.includes(one.question) && !run.asked.some((other) => other.question === one.question))] : [];
     live.waiting = run?.waiting ?? [];
-    if (!run) Object.assign(live, { text: "", thinking: "", calls: [] });
+    live.calls = (run?.answer?.calls ?? []).filter((one) => !over.has(one.call));
+    if (!run?.answer) pieces.forget(live);
+    else if (!pieces.read(live, run.answer)) findSoon();
     // A turn that ended while nobody listened is told nowhere else; one that nobody knows ended with its server.
     for (const turn of said.turnsOf(id)) if (turn !== live.run) settleSaid(runs.find((one) => one.run === turn) ?? { session: id, run: turn });
     setRunning(id, Boolean(run));
@@ -141,6 +148,8 @@ export async function findRun() {
     if (error.status !== 404) complain(error);
   }
 }
+
+const findSoon = soon(100, findRun);
 
 /** Says that a question was answered. */
 export function settle(question) {
@@ -159,39 +168,43 @@ function settleSaid(run) {
 
 function listen() {
   const on = (name, act) => onAny(name, (what) => what.session === state.s && act(what));
-  const clear = () => Object.assign(live, { text: "", thinking: "" });
+  // What the server kept of the answer before that is out of date.
+  const begin = () => {
+    told++;
+    pieces.begin(live);
+  };
+  const hear = (name) => (piece) => {
+    if (!pieces.take(live, name, piece)) findSoon();
+    tell("words");
+  };
   on("reset", () => location.reload());
   on("entry.appended", () => refresh());
   on("session.updated", describeSoon);
   on("turn.start", () => {
     told++;
-    clear();
+    pieces.forget(live);
     over.clear();
     live.calls = [];
     findRun();
   });
   on("message.start", () => {
-    clear();
+    begin();
     over.clear();
   });
-  on("message.delta", ({ text }) => {
-    live.text += text;
-    tell("words");
-  });
-  on("thinking.delta", ({ text }) => {
-    live.thinking += text;
-    tell("words");
-  });
+  on("message.delta", hear("text"));
+  on("thinking.delta", hear("thinking"));
   on("message.end", () => {
-    clear();
+    begin();
     tell("words");
   });
-  on("tool.start", ({ call, name, input }) => {
+  on("tool.start", ({ call, name }) => {
+    told++;
     if (over.has(call) || live.calls.some((one) => one.call === call)) return;
-    live.calls.push({ call, name, input });
+    live.calls.push({ call, name });
     tell("words");
   });
   on("tool.end", ({ call }) => {
+    told++;
     over.add(call);
     live.calls = live.calls.filter((one) => one.call !== call);
     tell("words");
@@ -218,7 +231,7 @@ function listen() {
   on("run.ended", (run) => {
     told++;
     Object.assign(live, { run: null, asked: [], calls: [], waiting: [] });
-    clear();
+    pieces.forget(live);
     if (run.status === "failed") complain(new Error(run.error?.message ?? "The turn could not be run."));
     else if (run.end?.error) complain(new Error(run.end.error));
     else if (run.end?.finish_reason === "cancelled") note("The turn was cancelled.");

@@ -122,6 +122,25 @@ fn one_stream_tells_of_all_turns_word_by_word_to_who_wants_it() {
 }
 
 #[test]
+fn what_was_said_of_an_answer_so_far_is_told_to_who_comes_later() {
+    let world = World::with(ENDLESS, Limits::default());
+    let session = world.session();
+    let request = world.request("POST", &format!("/api/v1/sessions/{session}/runs"));
+    let mut events = request.header("accept", "text/event-stream").json(&json!({"prompt": "go"})).events(world.address);
+    let run = events.next().unwrap().data["run"].as_str().unwrap().to_owned();
+    let piece = events.find(|event| event.name == "message.delta").unwrap().data;
+    assert_eq!((&piece["answer"], &piece["piece"]), (&json!(1), &json!(1)));
+    let target = format!("/api/v1/sessions/{session}/runs/{run}");
+    let answer = until(&world, &target, |run| run["answer"]["pieces"].as_u64() > Some(0))["answer"].clone();
+    assert!(answer["text"].as_str().unwrap().starts_with(piece["text"].as_str().unwrap()), "{answer}");
+    assert_eq!(world.read(&format!("/api/v1/sessions/{session}/runs"))["runs"][0]["answer"]["answer"], 1);
+    // What is sent to a turn is not answered with all that it said.
+    assert!(world.post(&format!("{target}/cancel"), &json!({})).json().get("answer").is_none());
+    let ended = until(&world, &target, |run| run["status"] == "ended");
+    assert!(ended.get("answer").is_none());
+}
+
+#[test]
 fn a_turn_goes_on_without_whoever_started_it_and_can_be_cancelled() {
     let world = World::with(ENDLESS, Limits::default());
     let session = world.session();

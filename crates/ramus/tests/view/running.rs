@@ -100,3 +100,33 @@ fn what_a_turn_asks_is_answered_in_the_view() {
     assert!(!place.world.path("project/made").exists());
     place.was_quiet();
 }
+
+#[test]
+fn whoever_comes_in_the_middle_of_an_answer_reads_its_beginning() {
+    let world = World::new();
+    let words: Vec<String> = (1..=60).map(|at| format!("w{at} ")).collect();
+    let steps: String = words.iter().map(|word| format!("{{ text = \"{word}\" }}, {{ delay_ms = 40 }}, ")).collect();
+    let script = world.file("../script.toml", &format!("answers = [{{ steps = [{steps}{{ hang = true }}] }}]"));
+    let session = world.session();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.until("document.getElementById('send')");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("go on").unwrap();
+    place.press(&["ctrl+Enter"]);
+    place.sees(".streaming", "w5 ");
+    place.ask("(() => { window.old = true; location.reload(); })()");
+    // What was said before is there at once, and nothing of what comes is lost or there twice.
+    place.until("!window.old && document.querySelector('.streaming')?.textContent.includes('w1 w2 w3 w4 w5 ')");
+    let whole =
+        format!("document.querySelector('.streaming .body')?.textContent.trim() === '{}'", words.concat().trim());
+    place.until(&whole);
+    // Nor of what another window did not hear: pieces that are missing are read.
+    place.ask("(() => { window.other = new BroadcastChannel('ramus-events'); return undefined; })()");
+    place.ask(&format!(
+        "window.other.postMessage({{ name: 'message.delta', told: {{ session: '{session}', answer: 1, piece: 70, text: 'lost' }} }})"
+    ));
+    place.ask("new Promise((go) => setTimeout(go, 400))");
+    assert_eq!(place.ask(&whole), true);
+    place.was_quiet();
+}
