@@ -7,7 +7,7 @@ import * as pieces from "./pieces.js";
 import * as said from "./said.js";
 import { look, renew, setRunning, showAsking, showOpen } from "./sessions.js";
 import { state, watch } from "./state.js";
-import { join, leave, on as onAny, whenOpened } from "./stream.js";
+import { isListening, join, leave, on as onAny, whenOpened } from "./stream.js";
 import { refresh } from "./tree.js";
 
 /** What is known of the session beside its tree. */
@@ -40,16 +40,21 @@ export function start() {
   listen();
   whenOpened(catchUp, () => tell("run"));
   watch((before) => state.s !== before.s && open());
-  // A page that nobody looks at hears nothing.
-  document.addEventListener("visibilitychange", () => (document.hidden ? leave() : comeBack()));
-  if (!document.hidden) join();
+  document.addEventListener("visibilitychange", () => (document.hidden || isListening() ? attend() : comeBack()));
+  attend();
   open();
+}
+
+/** A page that nobody looks at hears nothing, unless it shows a turn that runs: that may need whoever is elsewhere. */
+function attend() {
+  if (!document.hidden || live.run) join();
+  else leave();
 }
 
 /** Whoever was away has missed what is told once only: all of it is read again. */
 function comeBack() {
   look();
-  join();
+  attend();
   open({ again: true });
 }
 
@@ -59,7 +64,7 @@ async function open({ again = false } = {}) {
   Object.assign(live, { run: null, asked: [], calls: [], waiting: [] });
   pieces.forget(live);
   tell("run");
-  if (!state.s || document.hidden) return;
+  if (!state.s) return;
   await Promise.all([describe(), findRun()]);
   if (again) refresh();
 }
@@ -143,6 +148,7 @@ export async function findRun() {
     // A turn that ended while nobody listened is told nowhere else; one that nobody knows ended with its server.
     for (const turn of said.turnsOf(id)) if (turn !== live.run) settleSaid(runs.find((one) => one.run === turn) ?? { session: id, run: turn });
     setRunning(id, Boolean(run));
+    attend();
     tell("run");
   } catch (error) {
     if (error.status !== 404) complain(error);
@@ -237,6 +243,7 @@ function listen() {
     else if (run.end?.finish_reason === "cancelled") note("The turn was cancelled.");
     refresh();
     describeSoon();
+    attend();
     tell("run");
   });
   // The list is kept current, too.

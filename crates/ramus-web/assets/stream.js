@@ -35,7 +35,10 @@ export function whenOpened(act, whenChanged) {
   [opened, changed] = [act, whenChanged];
 }
 
-/** Listens. A window that nobody looks at does not. */
+/** Whether this window listens. */
+export const isListening = () => isIn;
+
+/** Listens. */
 export function join() {
   if (isIn) return;
   isIn = true;
