@@ -31,6 +31,10 @@ export function pictures(box, act) {
   return { shown, choose: [chooser, button("Picture…", () => chooser.click(), { title: "Show the model a picture; one can be pasted, too" })] };
 }
 
+/** Returns the pictures of a message as they go with a prompt. */
+export const picturesOf = (parts) => (parts ?? []).filter(({ type, mime, data }) => type === "image" && KINDS.includes(mime) && typeof data === "string")
+  .map(({ mime, data }) => ({ name: "picture", kind: mime, bytes: Math.floor((data.length * 3) / 4), data }));
+
 /** Shows the pictures of another draft; more are added to it. */
 export function hold(pictures) {
   held = pictures;

@@ -117,11 +117,21 @@ function restore() {
   hold(draft().pictures);
 }
 
-/** Puts a text into the box, to be said again otherwise. */
-export function compose(text) {
-  change({ text });
-  restore();
+/** Puts a prompt into the box, to be said again otherwise, in front of what was written there. Returns what takes it out again, unless it was changed. */
+export function compose(text, shown) {
+  const id = state.s;
+  const mine = draft();
+  const before = { text: mine.text, pictures: [...mine.pictures] };
+  const put = (what) => {
+    mine.pictures.splice(0, Infinity, ...what.pictures);
+    change({ text: what.text }, id);
+    drafts.keepPictures(id);
+    if (state.s === id) restore();
+  };
+  const composed = { text: before.text ? `${text}\n\n${before.text}` : text, pictures: [...shown, ...before.pictures] };
+  put(composed);
   focus();
+  return () => mine.text === composed.text && mine.pictures.length === composed.pictures.length && put(before);
 }
 
 /** Goes to the box, wherever one is. */

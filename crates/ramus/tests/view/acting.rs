@@ -241,3 +241,32 @@ fn a_share_is_made_opened_and_taken_back() {
     place.browser.visit(&url).unwrap();
     place.sees("body", "the share is over");
 }
+
+#[test]
+fn a_prompt_that_is_said_otherwise_brings_its_pictures_and_leaves_what_was_written() {
+    let world = World::new();
+    let session = world.session();
+    let picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let said = serde_json::json!({"type": "message", "message": {"role": "user", "content": [
+        {"type": "text", "text": "What is this?"}, {"type": "image", "mimeType": "image/png", "data": picture}]}});
+    assert_eq!(world.run_with(&format!("{said}\n"), &["append", &session]).code, 0);
+    world.say(&session, "assistant", "A dot.");
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".message.assistant", "A dot.");
+    let leaf = |place: &Place| place.world.json(&["session", "show", &session])["session"]["leaf"].clone();
+    let before = leaf(&place);
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("half a thought").unwrap();
+    place.press(&["Escape", "a"]);
+    place.until("document.getElementById('prompt').value === 'What is this?\\n\\nhalf a thought'");
+    place.sees(".pictures", "picture");
+    place.sees(".note", "goes on in front of this prompt");
+    assert_ne!(leaf(&place), before);
+    // All of it is taken back.
+    place.push("Undo");
+    place.until("document.getElementById('prompt').value === 'half a thought'");
+    place.until("document.querySelectorAll('.pictures li').length === 0");
+    assert_eq!(leaf(&place), before);
+    place.was_quiet();
+}
