@@ -34,7 +34,7 @@ export function start() {
       if (!isOpen()) palette();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || isOpen() || isTyping(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isOpen() || isTyping(event.target)) return;
     const isInTree = event.target.closest?.(".tree .list");
     const arrow = isInTree && ARROWS[event.key];
     const found = arrow || MOVES.find(([key]) => key === event.key)?.[2];
@@ -43,6 +43,8 @@ export function start() {
       if ("jkJKhl".includes(event.key)) focus();
       return found();
     }
+    // A key that is held down moves on; it does nothing twice.
+    if (event.repeat) return;
     if (event.key === "Escape" && state.page) return go({ page: "", a: "", b: "", with: "" });
     if (answerBy(event.key)) return event.preventDefault();
     const action = ACTIONS.find((one) => one.key === event.key);

@@ -17,6 +17,9 @@ import { toLeaf } from "./tree.js";
 let field = null;
 let choice = null;
 
+/** For how long a question is only shown, in milliseconds: what was pressed before it could be read is no answer to it. */
+const SETTLES = 400;
+
 /** What may be answered, and the key for it: one that does nothing else, so that nothing is allowed by mistake. */
 export const ANSWERS = [["once", "Allow once", "y"], ["session", "Allow in this session", "Y"], ["project", "Allow in this project", "P"], ["deny", "Deny", "D"]];
 
@@ -196,6 +199,7 @@ export function answerBy(key) {
 
 function question(asked) {
   const answer = async (verdict) => {
+    if (!shown.dataset.ready) return;
     // A question may be told before it is known which turn asks.
     if (!live.run) await findRun();
     if (!live.run) return;
@@ -206,8 +210,12 @@ function question(asked) {
     settle(asked.question);
     if (!done) findRun();
   };
-  return h("div", { class: "question", "data-question": asked.question },
+  setTimeout(() => (shown.dataset.ready = "true"), SETTLES);
+  const shown = h("div", { class: "question", "data-question": asked.question },
     described(asked),
     h("div", { class: "buttons" }, ANSWERS.map(([verdict, text, key]) => button([text, h("kbd", { "aria-hidden": "true" }, key)], () => answer(verdict),
       { class: verdict === "deny" ? "danger" : verdict === "once" ? "main" : "", "data-answer": verdict, "aria-keyshortcuts": key }))));
+  // A button that is held down with Enter presses again and again.
+  shown.addEventListener("keydown", (event) => event.repeat && event.key === "Enter" && event.preventDefault());
+  return shown;
 }

@@ -101,6 +101,12 @@ impl Place {
         self.ask(&format!("{find}.click()"));
     }
 
+    /// Answers the question that is shown, as soon as it takes an answer.
+    pub(crate) fn answer(&mut self, key: &str) {
+        self.until("document.querySelector('.question[data-ready]')");
+        self.press(&[key]);
+    }
+
     /// Pushes something that is behind "More".
     pub(crate) fn more(&mut self, text: &str) {
         self.push("More ▾");

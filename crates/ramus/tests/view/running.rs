@@ -85,7 +85,7 @@ fn what_a_turn_asks_is_answered_in_the_view() {
     place.press(&["ctrl+Enter"]);
     place.sees(".question", "touch made");
     assert!(!place.world.path("project/made").exists());
-    place.browser.click(".question [data-answer=once]").unwrap();
+    place.browser.click(".question[data-ready] [data-answer=once]").unwrap();
     place.sees(".message.assistant strong", "made");
     place.until("!document.querySelector('.question')");
     assert!(place.world.path("project/made").exists());
@@ -95,7 +95,7 @@ fn what_a_turn_asks_is_answered_in_the_view() {
     place.until("document.activeElement.id === 'prompt'");
     place.browser.write("again").unwrap();
     place.push("Send");
-    place.browser.click(".question [data-answer=deny]").unwrap();
+    place.browser.click(".question[data-ready] [data-answer=deny]").unwrap();
     place.until("!document.querySelector('.question') && document.getElementById('send')");
     assert!(!place.world.path("project/made").exists());
     place.was_quiet();

@@ -153,7 +153,7 @@ fn a_question_stays_in_focus_and_is_answered_by_a_key() {
     place.until("document.querySelector('.page-pane').hidden");
     assert_eq!(place.ask("document.querySelectorAll('.question').length"), 1);
     assert!(!place.world.path("project/made").exists());
-    place.press(&["y"]);
+    place.answer("y");
     place.sees(".message.assistant strong", "made");
     assert!(place.world.path("project/made").exists());
     place.press(&["?"]);
