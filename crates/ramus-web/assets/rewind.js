@@ -38,6 +38,9 @@ export async function rewind(row) {
       reread(id);
     }) });
   });
+  // Whoever writes already, or has chosen, stays where they are.
+  const put = document.activeElement;
+  const lead = (button) => document.activeElement === put && button.focus();
   try {
     const answer = await post(at("revert"), { entry, dry_run: true });
     const [changes, stays] = [answer.plan.filter((step) => !step.conflict), answer.plan.filter((step) => step.conflict)];
@@ -48,10 +51,10 @@ export async function rewind(row) {
         h("ul", { class: "steps" }, stays.map((step) => h("li", { class: "conflict" }, h("code", {}, step.path), h("span", { class: "quiet" }, ` ${WHY[step.conflict] ?? step.conflict}`))))],
       yours > 0 ? h("label", { class: "check" }, force, ` Put back the ${count(yours, "file")} that you changed, too`) : null);
     both.disabled = false;
-    both.focus();
+    lead(both);
   } catch (error) {
     fill(plan, h("p", { class: "stopped" }, error.hint ? `${error.message}. ${error.hint}` : error.message));
-    talk.focus();
+    lead(talk);
   }
 }
 

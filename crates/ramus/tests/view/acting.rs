@@ -270,3 +270,26 @@ fn a_prompt_that_is_said_otherwise_brings_its_pictures_and_leaves_what_was_writt
     assert_eq!(leaf(&place), before);
     place.was_quiet();
 }
+
+/// Has the page wait with what it posts until it is told to go on.
+const HOLD: &str = "(() => { const real = window.fetch; window.fetch = async (url, how) => { \
+     if (how?.method === 'POST') await new Promise((go) => (window.release = go)); return real(url, how); }; \
+     window.unhold = () => { window.fetch = real; window.release(); }; })()";
+
+#[test]
+fn whoever_writes_while_a_plan_is_made_goes_on_writing() {
+    let (world, session) = edited();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Change the notes");
+    place.ask(HOLD);
+    place.press(&["k", "r"]);
+    place.until("document.getElementById('left') && window.release");
+    place.ask("document.getElementById('left').focus()");
+    place.browser.write("Plan A").unwrap();
+    place.ask("window.unhold()");
+    place.sees("dialog .steps", "notes.txt changes back");
+    assert_eq!(place.ask("document.activeElement.id"), "left");
+    place.press(&["Enter"]);
+    assert_eq!(notes(&place.world), "new\n");
+    place.was_quiet();
+}
