@@ -293,3 +293,39 @@ fn whoever_writes_while_a_plan_is_made_goes_on_writing() {
     assert_eq!(notes(&place.world), "new\n");
     place.was_quiet();
 }
+
+#[test]
+fn files_go_back_alone_where_it_is_known_how_they_were() {
+    let (world, session) = edited();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Change the notes");
+    place.press(&["k", "r"]);
+    place.sees("dialog .steps", "notes.txt changes back");
+    place.push("Files only");
+    place.sees(".note", "1 file changed");
+    assert_eq!(notes(&place.world), "old\n");
+    // The conversation is where it was.
+    place.until("!document.querySelector('dialog')");
+    assert!(place.world.ok(&["show", &session]).contains("written"));
+    assert_eq!(place.ask("document.querySelector('.about .reverted')"), serde_json::Value::Null);
+    place.push("Undo");
+    place.sees(".note", "The files are as they were before");
+    assert_eq!(notes(&place.world), "new\n");
+    // What a person changed since stays, unless it is wanted otherwise.
+    place.world.file("notes.txt", "mine\n");
+    place.press(&["r"]);
+    place.sees("dialog .steps .conflict", "you changed it since");
+    place.push("Files only");
+    place.until("!document.querySelector('dialog')");
+    assert_eq!(notes(&place.world), "mine\n");
+    place.was_quiet();
+    // Without a snapshot that is said.
+    let Some(mut place) = Place::open(World::new(), &[], "") else { return };
+    let session = place.world.branched();
+    place.browser.visit(&format!("{}/?s={session}", place.address)).unwrap();
+    place.sees(".entry", "Without changing it?");
+    place.press(&["r"]);
+    place.sees("dialog .plan", "No snapshot of the files belongs to this entry");
+    assert_eq!(place.ask("document.querySelector('[data-do=files]').disabled"), true);
+    place.was_quiet();
+}
