@@ -27,6 +27,7 @@ export function box() {
   field = h("textarea", { id: "prompt", rows: 2, "aria-label": "Prompt", placeholder: "Say something. Ctrl+Enter sends it.", on: {
     input: () => change({ text: field.value }),
     keydown: (event) => {
+      if (event.isComposing) return;
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
         send(event.shiftKey ? "queue" : "steer");

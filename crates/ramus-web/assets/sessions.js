@@ -48,7 +48,7 @@ export function pane(whenEmpty) {
   const search = h("input", { type: "search", id: "filter", value: state.q, placeholder: "Filter sessions", "aria-label": "Filter sessions by title or directory", on: {
     input: afterwards(150, () => go({ q: search.value }, { replace: true })),
     keydown: (event) => {
-      if (event.key === "ArrowDown" || event.key === "Enter") list.element.focus();
+      if (!event.isComposing && (event.key === "ArrowDown" || event.key === "Enter")) list.element.focus();
     },
   } });
   const boxes = NARROWED.map(([name, label]) => {
