@@ -71,7 +71,8 @@ export function pane(whenEmpty) {
   };
   list.element.addEventListener("keydown", keys);
   watch((before) => {
-    if (search.value !== state.q) search.value = state.q;
+    // Whoever types meanwhile goes on typing.
+    if (state.q !== before.q && search.value !== state.q) search.value = state.q;
     NARROWED.forEach(([name], at) => choose(boxes[at], state[name]));
     order.value = state.sort;
     showSwitches();

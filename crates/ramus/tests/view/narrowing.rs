@@ -106,3 +106,27 @@ fn the_command_for_another_agent_is_told() {
     assert!(shown.contains("Call sorted(names)."), "{shown}");
     place.was_quiet();
 }
+
+#[test]
+fn what_is_typed_into_the_filter_stays_whatever_happens_meanwhile() {
+    let world = World::new();
+    let session = world.branched();
+    world.ok(&["new", "--title", "Another one"]);
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees("#session-count", "2 sessions");
+    place.sees(".entry", "Without changing it?");
+    // Somebody goes elsewhere in the moment in which nothing was looked for yet.
+    place.ask(
+        "(() => { const field = document.getElementById('filter'); field.value = 'Sort'; field.dispatchEvent(new Event('input')); \
+         document.getElementById('tab-raw').click(); })()",
+    );
+    assert_eq!(place.ask("document.getElementById('filter').value"), "Sort");
+    place.sees("#session-count", "1 session");
+    // The browser's arrows bring back what was there.
+    place.ask("document.querySelector('.order').value = 'title'; document.querySelector('.order').dispatchEvent(new Event('change'))");
+    place.ask("document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input'))");
+    place.sees("#session-count", "2 sessions");
+    place.ask("history.back()");
+    place.until("document.getElementById('filter').value === 'Sort'");
+    place.was_quiet();
+}
