@@ -95,6 +95,9 @@ function offer(buttons, told, choosePicture) {
 
 const draft = (id = state.s) => drafts.draft(id);
 
+/** A name that nobody else gives. */
+const unique = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
 function change(what, id = state.s) {
   Object.assign(draft(id), what);
   drafts.keep(id);
@@ -155,21 +158,34 @@ async function send(when = "steer") {
   const { run } = live;
   if (!id || (mine.sending && !run) || (!text && mine.pictures.length === 0)) return;
   if (!text) return note("A picture goes with words: say something about it.", { isError: true });
-  if (run && mine.pictures.length > 0) return note("A turn that runs is told words only. Send the picture when it has ended, or leave it out.", { isError: true });
+  const { model } = mine;
+  // What was sent and not answered may have arrived: the same is the same order, whatever runs by now.
+  const what = JSON.stringify([text, when, model, mine.pictures.map(({ name, bytes }) => [name, bytes])]);
+  const isAgain = !mine.sending && mine.sent?.what === what;
+  if (run && !isAgain && mine.pictures.length > 0) return note("A turn that runs is told words only. Send the picture when it has ended, or leave it out.", { isError: true });
   const pictures = mine.pictures.splice(0);
+  const isNew = isAgain || !run;
+  if (isNew && !isAgain) mine.sent = { what, key: unique() };
+  if (isNew) drafts.keep(id);
   mine.text = "";
   restore();
-  const told = run ? remember(id, run, text) : null;
-  const { model } = mine;
-  const sending = Promise.resolve(mine.sending).then(() => attempt(() => (run
-    ? post(path("sessions", id, "runs", run, "messages"), { text, when })
-    // A turn that started meanwhile would not be shown the pictures: then nothing is said.
-    : post(path("sessions", id, "runs"), { prompt: text, when_busy: pictures.length > 0 ? "reject" : when, model: model || null, pictures: pictures.map(({ kind, data }) => ({ kind, data })) }))));
+  const told = isNew ? null : remember(id, run, text);
+  const sent = isNew ? mine.sent : null;
+  // A turn that started meanwhile would not be shown the pictures: then nothing is said.
+  const order = () => ({ prompt: text, when_busy: pictures.length > 0 ? "reject" : when, model: model || null, pictures: pictures.map(({ kind, data }) => ({ kind, data })) });
+  const sending = Promise.resolve(mine.sending).then(() => attempt(() => (isNew
+    ? post(path("sessions", id, "runs"), order(), { key: sent.key }).catch((error) => {
+      if (error.status > 0 && error.status < 500 && mine.sent === sent) mine.sent = null;
+      throw error;
+    })
+    : post(path("sessions", id, "runs", run, "messages"), { text, when }))));
   mine.sending = sending;
   const done = await sending;
   if (mine.sending === sending) mine.sending = null;
-  if (done) told?.arrived();
-  else {
+  if (done) {
+    told?.arrived();
+    if (sent && mine.sent === sent) mine.sent = null;
+  } else {
     told?.forget();
     mine.text = mine.text ? `${text}\n\n${mine.text}` : text;
     mine.pictures.unshift(...pictures);

@@ -187,6 +187,45 @@ fn what_is_not_sent_yet_is_there_when_the_page_is_loaded_again() {
     place.was_quiet();
 }
 
+/// Has the page lose what the server answers to a prompt, once.
+const LOSE: &str = "(() => { const real = window.fetch; window.fetch = async (url, how) => { const answer = await real(url, how); \
+     if (how?.method === 'POST' && /runs$/.test(String(url))) { window.fetch = real; throw new TypeError('lost'); } return answer; }; })()";
+
+#[test]
+fn what_arrived_without_an_answer_is_not_said_again() {
+    let world = World::new();
+    let script = world.file("../script.toml", ENDLESS);
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    write(&mut place, "tell me once");
+    place.ask(LOSE);
+    place.press(&["ctrl+Enter"]);
+    place.sees(".note.error", "does not answer");
+    place.until(&format!("{VALUE} === 'tell me once'"));
+    place.sees(".streaming", "one two");
+    // It is the same order, also after the page was loaded again and while the turn runs that it started.
+    place.ask("(() => { window.old = true; location.reload(); })()");
+    place.until(&format!("!window.old && document.getElementById('cancel') && {VALUE} === 'tell me once'"));
+    write(&mut place, "");
+    place.press(&["ctrl+Enter"]);
+    place.until(&format!("{VALUE} === ''"));
+    place.ask("new Promise((go) => setTimeout(go, 300))");
+    assert_eq!(place.ask("document.querySelectorAll('.queued li').length"), 0);
+    // What is said then is another order.
+    write(&mut place, "tell me once");
+    place.press(&["ctrl+Enter"]);
+    place.sees(".queued", "tell me once");
+    place.browser.click("#cancel").unwrap();
+    place.until("document.getElementById('send')");
+    assert_eq!(place.world.ok(&["show", &session]).matches("tell me once").count(), 1);
+    assert_eq!(
+        place.ask("Object.keys(sessionStorage).some((name) => sessionStorage[name].includes('sent\":{'))"),
+        false
+    );
+    place.was_quiet();
+}
+
 /// The texts that wait, as they are shown.
 const QUEUED: &str = "[...document.querySelectorAll('.queued li span')].map((one) => one.textContent).join('|')";
 
