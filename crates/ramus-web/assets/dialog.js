@@ -20,7 +20,10 @@ export function open(title, content, { wide = false, kind, onClose } = {}) {
   const close = () => dialog.close();
   const dialog = h("dialog", { class: kind ?? (wide ? "wide" : ""), "aria-labelledby": id },
     h("header", {}, h("h2", { id }, title), button("✕", close, { class: "plain", "aria-label": "Close" })), h("div", { class: "content" }, content));
-  dialog.addEventListener("click", (event) => event.target === dialog && close());
+  // Whoever marks text and lets go outside was inside.
+  let isOutside = false;
+  dialog.addEventListener("pointerdown", (event) => (isOutside = event.target === dialog));
+  dialog.addEventListener("click", (event) => event.target === dialog && isOutside && close());
   dialog.addEventListener("close", () => {
     bring();
     dialog.remove();
