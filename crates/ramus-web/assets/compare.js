@@ -8,7 +8,7 @@ import { count, money, plain, short, span, speaker } from "./format.js";
 import { markdown } from "./markdown.js";
 import { mergeBack } from "./merge.js";
 import { go, state } from "./state.js";
-import { open } from "./tree.js";
+import { open, ready } from "./tree.js";
 
 let latest = 0;
 
@@ -17,7 +17,9 @@ export async function show(content) {
   fill(content, h("p", { class: "quiet" }, "Comparing…"));
   let body;
   try {
-    body = describe(await get(query(path("sessions", state.s, "compare"), { entry: state.a ? `#${state.a}` : null, with: state.with || null, with_entry: state.b ? `#${state.b}` : null })));
+    const compared = get(query(path("sessions", state.s, "compare"), { entry: state.a ? `#${state.a}` : null, with: state.with || null, with_entry: state.b ? `#${state.b}` : null }));
+    // The tree tells which side the session is on.
+    [body] = [describe(await compared), state.with || (await ready())];
   } catch (error) {
     body = h("p", { class: "stopped" }, error.message);
   }

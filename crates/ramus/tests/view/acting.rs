@@ -1,5 +1,7 @@
 //! Changing things: going elsewhere, going back with the files, naming, forking, putting away, sharing.
 
+use serde_json::json;
+
 use crate::place::Place;
 use crate::world::World;
 
@@ -110,6 +112,14 @@ fn what_came_of_a_branch_is_told_to_another() {
     place.sees(".entry", "And in reverse?");
     place.press(&["h", "c"]);
     place.sees(".sides td", "And in reverse?");
+    // Also when the page is loaded again and its tree comes late.
+    let slow = "(() => { const real = window.fetch; window.fetch = async (url, how) => { \
+         if (String(url).includes('outline')) await new Promise((go) => setTimeout(go, 700)); return real(url, how); }; })()";
+    let added = place.browser.command("Page.addScriptToEvaluateOnNewDocument", json!({"source": slow})).unwrap();
+    place.ask("(() => { window.old = true; location.reload(); })()");
+    place.until("!window.old && document.querySelector('.sides td')");
+    let added = json!({"identifier": added["identifier"]});
+    place.browser.command("Page.removeScriptToEvaluateOnNewDocument", added).unwrap();
     place.push("Bring back…");
     place.until("document.querySelector('dialog textarea')?.value.length > 10");
     place.push("Bring back");
@@ -247,7 +257,7 @@ fn a_prompt_that_is_said_otherwise_brings_its_pictures_and_leaves_what_was_writt
     let world = World::new();
     let session = world.session();
     let picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-    let said = serde_json::json!({"type": "message", "message": {"role": "user", "content": [
+    let said = json!({"type": "message", "message": {"role": "user", "content": [
         {"type": "text", "text": "What is this?"}, {"type": "image", "mimeType": "image/png", "data": picture}]}});
     assert_eq!(world.run_with(&format!("{said}\n"), &["append", &session]).code, 0);
     world.say(&session, "assistant", "A dot.");
