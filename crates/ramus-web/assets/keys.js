@@ -25,6 +25,12 @@ export const MOVES = [
   ["?", "This help", () => help()],
 ];
 
+const OFF = "keys-off";
+
+/** Whether keys of one letter do something. Whoever speaks to the machine, or presses keys by accident, turns them off in this browser. */
+export const areOn = () => !localStorage.getItem(OFF);
+export const turn = (isOn) => (isOn ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1"));
+
 const ARROWS = { ArrowDown: () => move(1), ArrowUp: () => move(-1), ArrowRight: () => moveSibling(1), ArrowLeft: () => moveSibling(-1), PageDown: () => move(15), PageUp: () => move(-15), Home: () => move(-Infinity), End: () => move(Infinity) };
 
 export function start() {
@@ -35,6 +41,7 @@ export function start() {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isOpen() || isTyping(event.target)) return;
+    if (event.key.length === 1 && !areOn()) return;
     const isInTree = event.target.closest?.(".tree .list");
     const arrow = isInTree && ARROWS[event.key];
     const found = arrow || MOVES.find(([key]) => key === event.key)?.[2];
