@@ -75,8 +75,10 @@ fn one_file_is_put_back_and_brought_again() {
     place.press(&["k", "d"]);
     place.push("Against the files now");
     place.sees(".lines .plus", "new");
+    place.ask("document.querySelector('.diffs .toggle').focus()");
     place.push("Side by side");
     place.until("document.querySelector('.lines.two .minus')?.nextSibling.textContent.includes('new')");
+    assert_eq!(place.ask("document.activeElement.getAttribute('aria-pressed')"), "true");
     place.push("Put this file back");
     place.sees(".note", "notes.txt is as it was");
     assert_eq!(notes(&place.world), "old\n");
