@@ -27,7 +27,8 @@ export function row(at) {
   const names = { "@": "leaf", "◆": "checkpoint", "×": "failed", "~": "compacted" };
   const text = one.fold ? `${one.fold} compacted turns` : info ? plain(info.preview || info.speaker || info.type || "") : "…";
   const facts = one.fold ? [] : [...place(one, isLeaf), ...(turn ? figures(one, turn) : [])];
-  return h("div", { class: classes.join(" "), "aria-level": one.depth + 1, on: { click: () => {
+  const isOpen = one.fold ? false : one.unfolded === one.seq ? true : undefined;
+  return h("div", { class: classes.join(" "), "aria-level": one.depth + 1, "aria-expanded": isOpen, on: { click: () => {
     if (one.fold) return expand(one);
     choose(one);
     go({ pane: "detail" });

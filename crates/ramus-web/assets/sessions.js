@@ -258,7 +258,7 @@ function row(at) {
   const facts = [base(one.project ?? one.cwd), `${one.messages} msg`, money(one.cost_micros, one.unpriced)].filter(Boolean).join(" · ");
   return h("div", { class: `row session depth-${depth}`, on: { click: () => enter(one.id) } },
     h("div", { class: "line" }, isRunning ? h("span", { class: "dot live", title: "A turn is running" }) : null,
-      one.starred ? h("span", { class: "star", "aria-label": "starred" }, "★") : null,
+      one.starred ? h("span", { class: "star", role: "img", "aria-label": "starred" }, "★") : null,
       h("span", { class: "title", title: one.title }, kind ? [h("span", { class: "unseen" }, `${kind[0]}: `), h("span", { "aria-hidden": "true" }, kind[1])] : null, called(one.title)), since(one.updated)),
     h("div", { class: "line quiet" }, h("span", { class: "facts", title: one.cwd }, facts), isAsking(one.id) ? h("span", { class: "chip asks" }, "needs you") : null,
       agent ? h("span", { class: "chip agent" }, agent) : null,

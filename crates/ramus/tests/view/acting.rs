@@ -203,7 +203,7 @@ fn a_session_is_starred_archived_and_deleted() {
     place.sees(".session", "Sort a list");
     place.sees(".detail h1", "Sort a list");
     place.press(&["s"]);
-    place.until("document.querySelector('.session .star')");
+    place.until("document.querySelector('.session .star[role=img]')");
     place.more("Archive");
     place.sees(".note", "Archived");
     place.until("document.querySelectorAll('.session').length === 0");
