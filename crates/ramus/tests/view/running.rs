@@ -130,3 +130,29 @@ fn whoever_comes_in_the_middle_of_an_answer_reads_its_beginning() {
     assert_eq!(place.ask(&whole), true);
     place.was_quiet();
 }
+
+#[test]
+fn a_question_that_was_answered_while_the_stream_changed_hands_does_not_stay() {
+    let world = World::new();
+    let script = world.file("../script.toml", ENDLESS);
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("go on for ever").unwrap();
+    place.press(&["ctrl+Enter"]);
+    place.sees(".streaming", "one two");
+    // Another window told of a question, and its answer was told to nobody.
+    place.ask("(() => { window.other = new BroadcastChannel('ramus-events'); })()");
+    place.ask(&format!(
+        "window.other.postMessage({{ name: 'permission.asked', told: {{ session: '{session}', question: 'q', call: 'c', name: 'bash', permission: 'bash', exact: 'ls', because: 'x' }} }})"
+    ));
+    place.sees(".question", "ls");
+    place.ask("window.other.postMessage({ state: 'open', isNew: true })");
+    place.until("!document.querySelector('.question')");
+    place.sees(".streaming", "one two");
+    place.browser.click("#cancel").unwrap();
+    place.sees(".note", "cancelled");
+    place.was_quiet();
+}
