@@ -42,7 +42,7 @@ export function box() {
     choice.hidden = askable.length === 0;
     choice.value = draft().model;
   });
-  const seen = pictures(field, () => drafts.keepPictures(state.s));
+  const seen = pictures(field, drafts.keepPictures);
   const told = h("span", { class: "quiet", role: "status" });
   const buttons = h("div", { class: "buttons" });
   const questions = h("div", { class: "questions", role: "alert" });
@@ -121,7 +121,7 @@ async function takeOut(text) {
 function restore() {
   field.value = draft().text;
   choice.value = draft().model;
-  hold(draft().pictures);
+  hold(draft().pictures, state.s);
 }
 
 /** Puts a prompt into the box, to be said again otherwise, in front of what was written there. Returns what takes it out again, unless it was changed. */

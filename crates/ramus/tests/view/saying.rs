@@ -106,6 +106,32 @@ fn what_is_written_for_one_session_is_not_said_in_another() {
 }
 
 #[test]
+fn a_picture_is_of_the_session_it_was_given_to_and_one_beside_the_box_is_of_none() {
+    let world = World::new();
+    let session = world.branched();
+    let other = world.ok(&["new", "--title", "Another one"]);
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.until("document.querySelectorAll('.session').length === 2");
+    // Reading it takes longer than going elsewhere.
+    place.ask("(() => { const real = FileReader.prototype.readAsDataURL; FileReader.prototype.readAsDataURL = function (file) { setTimeout(() => real.call(this, file), 500); }; })()");
+    place.ask(PASTE);
+    place.ask(
+        "[...document.querySelectorAll('.session')].find((one) => one.textContent.includes('Another one')).click()",
+    );
+    place.until(&format!("location.search.includes('{other}')"));
+    place.until(&format!("sessionStorage.getItem('pictures-{session}')?.includes('dot.png')"));
+    assert_eq!(place.ask(&format!("sessionStorage.getItem('pictures-{other}')")), serde_json::Value::Null);
+    // What is dropped beside the box does not take the place of the page.
+    let dropped = "(() => { const data = new DataTransfer(); data.items.add(new File([new Uint8Array([1])], 'dot.png', { type: 'image/png' })); \
+         return ['dragover', 'drop'].map((name) => { const event = new DragEvent(name, { dataTransfer: data, bubbles: true, cancelable: true }); \
+         document.querySelector('.tree').dispatchEvent(event); return event.defaultPrevented; }).join(); })()";
+    assert_eq!(place.ask(dropped), "true,true");
+    assert_eq!(place.ask("document.querySelectorAll('.pictures li').length"), 0);
+    place.was_quiet();
+}
+
+#[test]
 fn a_turn_that_runs_is_not_sent_pictures_without_a_word() {
     let world = World::new();
     let script = world.file("../script.toml", ENDLESS);
