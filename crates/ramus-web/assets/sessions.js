@@ -27,6 +27,8 @@ let sessions = [];
 let rows = [];
 let cursor = null;
 let loading = null;
+/** Whether something changed while a page came. */
+let isStale = false;
 let hidden = null;
 let list = null;
 /** How many subagents are not shown. */
@@ -125,6 +127,7 @@ function filter() {
 /** Reads the list again. What is shown stays until it came, and where one has scrolled to, unless another list was asked for. */
 export async function reload({ reveal = false } = {}) {
   isWanted ||= reveal;
+  isStale = false;
   loading?.abort();
   const mine = (loading = new AbortController());
   try {
@@ -150,8 +153,12 @@ export async function reload({ reveal = false } = {}) {
 /** Reads again what may have changed. Whoever has scrolled far stays there: only what is known is told anew. */
 export async function renew() {
   if (sessions.length <= PAGE || list.element.scrollTop < HEIGHT) return reload();
-  if (loading) return;
+  if (loading) {
+    isStale = true;
+    return;
+  }
   const answer = await get(query(path("sessions"), filter())).catch(complain);
+  isStale = false;
   const news = new Map(answer?.sessions.map((one) => [one.id, one]) ?? []);
   sessions = sessions.map((one) => news.get(one.id) ?? one);
   for (const row of rows) row.one = news.get(row.one.id) ?? row.one;
@@ -174,7 +181,10 @@ async function more() {
   } catch (error) {
     complain(error);
   } finally {
-    if (loading === mine) loading = null;
+    if (loading === mine) {
+      loading = null;
+      if (isStale) renew();
+    }
     list.show();
   }
 }
