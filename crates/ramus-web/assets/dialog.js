@@ -79,8 +79,8 @@ export function confirm(title, text, action, { isDanger = false } = {}) {
   });
 }
 
-/** Tells something at the edge of the page, with what can be done about it. */
-export function note(text, { action, act, isError = false, keep = false } = {}) {
+/** Tells something at the edge of the page, with what can be done about it. What `stays` is there until somebody takes it away. */
+export function note(text, { action, act, isError = false, keep = false, stays = false } = {}) {
   notes ??= h("div", { class: "notes", role: "status", "aria-live": "polite" });
   bring();
   const gone = () => one.remove();
@@ -90,8 +90,10 @@ export function note(text, { action, act, isError = false, keep = false } = {}) 
       act();
     }) : null, button("✕", gone, { class: "plain", "aria-label": "Dismiss" }));
   notes.append(one);
-  while (notes.childNodes.length > 4) notes.firstChild.remove();
-  expire(one, keep ? TIMES.keeps : action ? TIMES.offers : isError ? TIMES.wrong : TIMES.tells);
+  const passing = [...notes.querySelectorAll(".note:not(.stays)")];
+  while (notes.childNodes.length > 4 && passing.length > 0) passing.shift().remove();
+  if (stays) one.classList.add("stays");
+  else expire(one, keep ? TIMES.keeps : action ? TIMES.offers : isError ? TIMES.wrong : TIMES.tells);
 }
 
 /** Takes a note away after a while. Whoever is at it, or does not look at the page, has the whole while afterwards. */

@@ -169,7 +169,7 @@ function settleSaid(run) {
   settled.add(run.run);
   const { ours, others } = said.ended(run);
   for (const text of ours) giveBack(run.session, text);
-  if (run.session === state.s) for (const text of others) note(`Not told: ${text}`, { action: "Put it into the box", act: () => giveBack(run.session, text), keep: true });
+  if (run.session === state.s) for (const text of others) note(`Not told: ${text}`, { action: "Put it into the box", act: () => giveBack(run.session, text), stays: true });
 }
 
 function listen() {
