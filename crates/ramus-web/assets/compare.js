@@ -24,7 +24,7 @@ export async function show(content) {
     body = h("p", { class: "stopped" }, error.message);
   }
   if (mine !== latest || state.page !== "compare") return;
-  fill(content, h("header", { class: "page" }, h("h1", { tabindex: -1 }, "Compare"), !state.with && other() ? button("Bring back…", () => attempt(() => mergeBack(other())), { title: "Tell the branch that the session is on what came of the other one" }) : null, button("Swap", () => go({ s: state.with || state.s, with: state.with ? state.s : "", a: state.b, b: state.a })), button("Close", () => go({ page: "", a: "", b: "", with: "" }))), body);
+  fill(content, h("header", { class: "page" }, h("h1", { tabindex: -1 }, "Compare"), !state.with && other() ? button("Bring back…", () => attempt(() => mergeBack(other())), { title: "Tell the branch that the session is on what came of the other one" }) : null, button("Swap", () => go({ ...(state.with ? { s: state.with, with: state.s, e: "" } : {}), a: state.b, b: state.a })), button("Close", () => go({ page: "", a: "", b: "", with: "" }))), body);
   content.querySelector("h1").focus();
 }
 
