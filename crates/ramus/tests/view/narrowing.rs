@@ -130,3 +130,24 @@ fn what_is_typed_into_the_filter_stays_whatever_happens_meanwhile() {
     place.until("document.getElementById('filter').value === 'Sort'");
     place.was_quiet();
 }
+
+#[test]
+fn a_row_names_the_model_where_it_is_another_one() {
+    let world = World::new();
+    let session = world.session();
+    let says = |role: &str, model: &str, text: &str| {
+        serde_json::json!({"type": "message", "message": {"role": role, "provider": "demo", "model": model, "stopReason": "stop",
+            "content": [{"type": "text", "text": text}]}})
+        .to_string()
+    };
+    let turns = ["small", "small", "large", "large", "small"].iter().enumerate();
+    let lines: Vec<String> = turns
+        .flat_map(|(at, model)| [says("user", model, &format!("Prompt {at}")), says("assistant", model, "Yes.")])
+        .collect();
+    assert_eq!(world.run_with(&lines.join("\n"), &["append", &session]).code, 0);
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Prompt 4");
+    let named = "[...document.querySelectorAll('.entry')].map((row) => /small|large/.exec(row.querySelector('.facts').textContent)?.[0] ?? '').join()";
+    place.until(&format!("{named} === ',,large,,small'"));
+    place.was_quiet();
+}
