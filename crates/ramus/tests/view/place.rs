@@ -113,6 +113,14 @@ impl Place {
         self.push(text);
     }
 
+    /// Does something by its name, as the palette does.
+    pub(crate) fn act(&mut self, name: &str) {
+        let name = Value::from(name);
+        self.ask(&format!(
+            "import(document.querySelector('script').src.replace('app.js', 'actions.js')).then(({{ act }}) => void act({name}))"
+        ));
+    }
+
     /// How many entries the tree says there are, once it has been read.
     pub(crate) fn entries(&mut self) -> u64 {
         self.until("document.getElementById('tree-count').textContent.includes('entries')");
