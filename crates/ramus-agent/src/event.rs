@@ -4,6 +4,25 @@ use ramus_model::message::Usage;
 use ramus_model::{EntryId, Seq};
 use serde_json::{Map, Value, json};
 
+/// A piece of an answer, and where in it. Whoever comes in the middle, or missed some, so knows what there is already.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// What is said or thought.
+    pub text: String,
+    /// Which answer of the turn it is of, from 1 on.
+    pub answer: usize,
+    /// Which piece of the answer it is, words and thoughts together, from 1 on.
+    pub number: usize,
+}
+
+impl std::ops::Deref for Piece {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
 /// Something to tell. The names are those of the events that every surface shows.
 ///
 /// What is durable is told when it is, with its position in the log.
@@ -55,7 +74,7 @@ pub enum Event {
     /// An answer begins.
     MessageStart,
     /// More of what the model says.
-    MessageDelta(String),
+    MessageDelta(Piece),
     /// The answer is stored.
     MessageEnd {
         /// Why it ended.
@@ -66,7 +85,7 @@ pub enum Event {
     /// The model begins to think.
     ThinkingStart,
     /// More of what the model thinks.
-    ThinkingDelta(String),
+    ThinkingDelta(Piece),
     /// It thought so far.
     ThinkingEnd,
     /// A call starts.
@@ -97,6 +116,8 @@ pub enum Event {
     },
     /// A person is asked whether a call may run.
     PermissionAsked {
+        /// Which question it is: a call may be asked about more than once.
+        question: String,
         /// The call's id.
         call: String,
         /// The tool.
@@ -110,6 +131,8 @@ pub enum Event {
     },
     /// A person answered.
     PermissionAnswered {
+        /// Which question it was.
+        question: String,
         /// The call's id.
         call: String,
         /// The tool.
@@ -260,18 +283,21 @@ impl Event {
             Self::EntryAppended { entry, parent, .. } => {
                 json!({"entry": entry.as_str(), "parent": parent.as_ref().map(EntryId::as_str)})
             }
-            Self::MessageDelta(text) | Self::ThinkingDelta(text) => json!({"text": text}),
+            Self::MessageDelta(piece) | Self::ThinkingDelta(piece) => {
+                json!({"text": piece.text, "answer": piece.answer, "piece": piece.number})
+            }
             Self::MessageEnd { stop_reason, .. } => json!({"stop_reason": stop_reason}),
             Self::ToolStart { call, name, input } => json!({"call": call, "name": name, "input": input}),
             Self::ToolEnd { call, name, result, is_error, details, duration_ms, .. } => json!({
                 "call": call, "name": name, "result": result, "error": is_error, "details": details,
                 "duration_ms": duration_ms,
             }),
-            Self::PermissionAsked { call, name, permission, exact, because } => {
-                json!({"call": call, "name": name, "permission": permission, "exact": exact, "because": because})
-            }
-            Self::PermissionAnswered { call, name, is_allowed } => {
-                json!({"call": call, "name": name, "allowed": is_allowed})
+            Self::PermissionAsked { question, call, name, permission, exact, because } => json!({
+                "question": question, "call": call, "name": name, "permission": permission, "exact": exact,
+                "because": because,
+            }),
+            Self::PermissionAnswered { question, call, name, is_allowed } => {
+                json!({"question": question, "call": call, "name": name, "allowed": is_allowed})
             }
             Self::Usage(usage) => json!({"usage": {
                 "input": usage.input, "output": usage.output,

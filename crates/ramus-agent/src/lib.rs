@@ -14,7 +14,7 @@ mod resume;
 mod turn;
 
 pub use effect::{Effect, Store, Ticket, Timer};
-pub use event::Event;
+pub use event::{Event, Piece};
 pub use input::{Failure, Input, Outcome, Prepared, Verdict};
 pub use resume::{INTERRUPTED, NOT_EXECUTED, Unanswered, unanswered};
 pub use turn::{Busy, End, Limits, Turn};

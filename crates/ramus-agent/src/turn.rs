@@ -102,6 +102,8 @@ pub struct Turn {
     state: State,
     answer: Answering,
     stream: Stream,
+    /// How many answers began to come in.
+    answers: usize,
     queue: Queue,
     /// The calls that were made last, to notice when they go round in circles.
     made: Vec<(String, String)>,
@@ -122,6 +124,7 @@ impl Turn {
             state: State::Preparing,
             answer: Answering::default(),
             stream: Stream::default(),
+            answers: 0,
             queue: Queue::default(),
             made: Vec::new(),
             numbers: 0,

@@ -152,7 +152,7 @@ impl World {
                 Effect::Journal(_) => {}
                 Effect::Tell(event) => {
                     if let Event::MessageDelta(text) = &event {
-                        assert!(self.noted.ends_with(text), "{text:?} is shown before it is noted");
+                        assert!(self.noted.ends_with(&**text), "{:?} is shown before it is noted", text.text);
                     }
                     self.events.push(event);
                 }

@@ -1,9 +1,9 @@
 //! A turn that runs at the server: what happens, what it asks, and talking to it.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
 use crate::client::Client;
@@ -23,6 +23,8 @@ pub struct Turn {
     end: Option<Event>,
     /// What it asked while nobody was connected.
     asked: VecDeque<Event>,
+    /// What was asked last about a call: that is what an answer is about.
+    questions: HashMap<String, String>,
 }
 
 enum State {
@@ -45,7 +47,16 @@ impl Turn {
         let first = read(&mut lines).await.ok_or_else(silent)?;
         let run = first.text("run").to_owned();
         let session = session.id.clone();
-        Ok(Self { client, session, run, state: State::Started(lines), last: None, end: None, asked: VecDeque::new() })
+        Ok(Self {
+            client,
+            session,
+            run,
+            state: State::Started(lines),
+            last: None,
+            end: None,
+            asked: VecDeque::new(),
+            questions: HashMap::new(),
+        })
     }
 
     /// Returns the name of the turn.
@@ -62,6 +73,7 @@ impl Turn {
     pub async fn next(&mut self) -> Result<Option<Event>, Error> {
         loop {
             if let Some(asked) = self.asked.pop_front() {
+                self.remember(&asked);
                 return Ok(Some(asked));
             }
             let event = match &mut self.state {
@@ -90,8 +102,18 @@ impl Turn {
                     self.state = State::Ended;
                 }
                 "run.ended" => {}
-                _ => return Ok(Some(event)),
+                _ => {
+                    self.remember(&event);
+                    return Ok(Some(event));
+                }
             }
+        }
+    }
+
+    /// Remembers what was asked about a call. Older servers give their questions no names.
+    fn remember(&mut self, event: &Event) {
+        if event.name == "permission.asked" && !event.text("question").is_empty() {
+            self.questions.insert(event.text("call").to_owned(), event.text("question").to_owned());
         }
     }
 
@@ -133,12 +155,21 @@ impl Turn {
 
     /// Allows what a call asks for, this time.
     pub async fn allow(&self, call: &str) -> Result<(), Error> {
-        self.handle().answer(call, &json!({"answer": "once"})).await.map(drop)
+        self.reply(call, Map::from_iter([("answer".to_owned(), "once".into())])).await
     }
 
     /// Refuses what a call asks for; the model is told why.
     pub async fn deny(&self, call: &str, reason: Option<&str>) -> Result<(), Error> {
-        self.handle().answer(call, &json!({"answer": "deny", "reason": reason})).await.map(drop)
+        self.reply(call, Map::from_iter([("answer".to_owned(), "deny".into()), ("reason".to_owned(), reason.into())]))
+            .await
+    }
+
+    /// Answers what was asked last about a call, and nothing that is asked about it since.
+    async fn reply(&self, call: &str, mut reply: Map<String, Value>) -> Result<(), Error> {
+        if let Some(question) = self.questions.get(call) {
+            reply.insert("question".to_owned(), question.as_str().into());
+        }
+        self.handle().answer(call, &reply.into()).await.map(drop)
     }
 
     fn ask(&self, method: Method, parts: &[&str]) -> Request<'_> {
@@ -167,7 +198,8 @@ impl Handle {
         self.ask(&["cancel"]).answer().await.map(drop)
     }
 
-    /// Answers what a call asks for: `{"answer": "once"}`, `session`, `project` or `deny`, with `pattern` or `reason`.
+    /// Answers what a call asks for: `{"answer": "once"}`, `session`, `project` or `deny`, with `pattern` or `reason`,
+    /// and with the `question` that is meant.
     pub async fn answer(&self, call: &str, reply: &Value) -> Result<Answer, Error> {
         self.ask(&["permissions", call]).json(reply).answer().await
     }

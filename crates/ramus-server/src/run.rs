@@ -3,6 +3,7 @@
 mod desk;
 mod past;
 mod runs;
+mod spoken;
 mod thread;
 
 use std::any::Any;

@@ -9,6 +9,7 @@ import { continueIn } from "./elsewhere.js";
 import { exportAs } from "./export.js";
 import { called, short } from "./format.js";
 import { describe, live, reread } from "./live.js";
+import { picturesOf } from "./pictures.js";
 import * as prompt from "./prompt.js";
 import { rewind, unrevert } from "./rewind.js";
 import { kin, known, move as moveSession, reload } from "./sessions.js";
@@ -94,10 +95,16 @@ async function again(row) {
   while (i >= 0 && made.kinds[i] !== "u") i = made.parent[i];
   if (i < 0) return note("There is no prompt above.");
   const { entries } = await get(query(at("passage"), { at: made.seqs[i] }));
-  const above = made.parent[i];
+  const [before, above] = [made.leafSeq, made.parent[i]];
   await post(at("branch"), { entry: above < 0 ? null : `#${Math.max(made.tail.get(above) ?? 0, made.seqs[above])}` });
   reread(id);
-  if (state.s === id) prompt.compose(entries[0]?.text ?? "");
+  if (state.s !== id) return;
+  const takeOut = prompt.compose(entries[0]?.text ?? "", picturesOf(entries[0]?.parts));
+  note("The session goes on in front of this prompt.", { action: "Undo", act: () => attempt(async () => {
+    await post(at("branch"), { entry: before ? `#${before}` : null });
+    reread(id);
+    takeOut();
+  }) });
 }
 
 async function fork(row) {

@@ -16,8 +16,8 @@ export function whenLoggedOut(act) {
   onLogin = act;
 }
 
-async function ask(method, path, body, signal) {
-  const how = { method, signal, headers: {} };
+async function ask(method, path, body, signal, headers = {}) {
+  const how = { method, signal, headers: { ...headers } };
   if (method !== "GET" && method !== "DELETE") {
     how.headers["content-type"] = "application/json";
     how.body = JSON.stringify(body ?? {});
@@ -58,7 +58,8 @@ export function query(address, asked) {
 }
 
 export const get = (address, signal) => ask("GET", address, undefined, signal);
-export const post = (address, body) => ask("POST", address, body);
+/** Posts something. What has a `key` is done once, however often it is sent. */
+export const post = (address, body, { key } = {}) => ask("POST", address, body, undefined, key ? { "idempotency-key": key } : {});
 export const patch = (address, body) => ask("PATCH", address, body);
 export const remove = (address) => ask("DELETE", address);
 

@@ -63,7 +63,13 @@ document.body.append(
     button("?", () => help(), { "aria-label": "Help", title: "Keys and signs (?)" })),
   panes,
   h("nav", { class: "switch", "aria-label": "Panes" }, [["sessions", "Sessions"], ["tree", "Tree"], ["detail", "Entry"]].map(([name, text]) => button(text, () => go({ pane: name, page: "" }, { replace: true }), { "data-pane": name }))));
-document.body.dataset.pane = paneNow();
+
+/** Says which pane a narrow screen shows. */
+function showPane() {
+  document.body.dataset.pane = paneNow();
+  for (const one of document.querySelectorAll(".switch [data-pane]")) one.setAttribute("aria-current", one.dataset.pane === paneNow());
+}
+showPane();
 
 function showPage() {
   const which = PAGES[state.page];
@@ -74,7 +80,7 @@ function showPage() {
 }
 
 watch((before) => {
-  document.body.dataset.pane = paneNow();
+  showPane();
   instead();
   if (["page", "a", "b", "with", "by", "s"].some((name) => state[name] !== before[name])) showPage();
 });

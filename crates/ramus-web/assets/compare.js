@@ -8,7 +8,7 @@ import { count, money, plain, short, span, speaker } from "./format.js";
 import { markdown } from "./markdown.js";
 import { mergeBack } from "./merge.js";
 import { go, state } from "./state.js";
-import { open } from "./tree.js";
+import { open, ready } from "./tree.js";
 
 let latest = 0;
 
@@ -17,12 +17,14 @@ export async function show(content) {
   fill(content, h("p", { class: "quiet" }, "Comparing…"));
   let body;
   try {
-    body = describe(await get(query(path("sessions", state.s, "compare"), { entry: state.a ? `#${state.a}` : null, with: state.with || null, with_entry: state.b ? `#${state.b}` : null })));
+    const compared = get(query(path("sessions", state.s, "compare"), { entry: state.a ? `#${state.a}` : null, with: state.with || null, with_entry: state.b ? `#${state.b}` : null }));
+    // The tree tells which side the session is on.
+    [body] = [describe(await compared), state.with || (await ready())];
   } catch (error) {
     body = h("p", { class: "stopped" }, error.message);
   }
   if (mine !== latest || state.page !== "compare") return;
-  fill(content, h("header", { class: "page" }, h("h1", { tabindex: -1 }, "Compare"), !state.with && other() ? button("Bring back…", () => attempt(() => mergeBack(other())), { title: "Tell the branch that the session is on what came of the other one" }) : null, button("Swap", () => go({ s: state.with || state.s, with: state.with ? state.s : "", a: state.b, b: state.a })), button("Close", () => go({ page: "", a: "", b: "", with: "" }))), body);
+  fill(content, h("header", { class: "page" }, h("h1", { tabindex: -1 }, "Compare"), !state.with && other() ? button("Bring back…", () => attempt(() => mergeBack(other())), { title: "Tell the branch that the session is on what came of the other one" }) : null, button("Swap", () => go({ ...(state.with ? { s: state.with, with: state.s, e: "" } : {}), a: state.b, b: state.a })), button("Close", () => go({ page: "", a: "", b: "", with: "" }))), body);
   content.querySelector("h1").focus();
 }
 

@@ -20,7 +20,10 @@ export function open(title, content, { wide = false, kind, onClose } = {}) {
   const close = () => dialog.close();
   const dialog = h("dialog", { class: kind ?? (wide ? "wide" : ""), "aria-labelledby": id },
     h("header", {}, h("h2", { id }, title), button("✕", close, { class: "plain", "aria-label": "Close" })), h("div", { class: "content" }, content));
-  dialog.addEventListener("click", (event) => event.target === dialog && close());
+  // Whoever marks text and lets go outside was inside.
+  let isOutside = false;
+  dialog.addEventListener("pointerdown", (event) => (isOutside = event.target === dialog));
+  dialog.addEventListener("click", (event) => event.target === dialog && isOutside && close());
   dialog.addEventListener("close", () => {
     bring();
     dialog.remove();
@@ -76,8 +79,8 @@ export function confirm(title, text, action, { isDanger = false } = {}) {
   });
 }
 
-/** Tells something at the edge of the page, with what can be done about it. */
-export function note(text, { action, act, isError = false, keep = false } = {}) {
+/** Tells something at the edge of the page, with what can be done about it. What `stays` is there until somebody takes it away. */
+export function note(text, { action, act, isError = false, keep = false, stays = false } = {}) {
   notes ??= h("div", { class: "notes", role: "status", "aria-live": "polite" });
   bring();
   const gone = () => one.remove();
@@ -87,8 +90,10 @@ export function note(text, { action, act, isError = false, keep = false } = {}) 
       act();
     }) : null, button("✕", gone, { class: "plain", "aria-label": "Dismiss" }));
   notes.append(one);
-  while (notes.childNodes.length > 4) notes.firstChild.remove();
-  expire(one, keep ? TIMES.keeps : action ? TIMES.offers : isError ? TIMES.wrong : TIMES.tells);
+  const passing = [...notes.querySelectorAll(".note:not(.stays)")];
+  while (notes.childNodes.length > 4 && passing.length > 0) passing.shift().remove();
+  if (stays) one.classList.add("stays");
+  else expire(one, keep ? TIMES.keeps : action ? TIMES.offers : isError ? TIMES.wrong : TIMES.tells);
 }
 
 /** Takes a note away after a while. Whoever is at it, or does not look at the page, has the whole while afterwards. */

@@ -2,6 +2,7 @@
 
 import { button, h } from "./dom.js";
 import { count } from "./format.js";
+import { refold } from "./keep.js";
 import { go, state } from "./state.js";
 
 /** Of longer differences the start is shown. */
@@ -14,15 +15,17 @@ const UNFOLDED = 20;
 export function files(list, { restore } = {}) {
   if (list.length === 0) return h("p", { class: "quiet" }, "No file differs.");
   const total = (name) => list.reduce((sum, file) => sum + file[name], 0);
-  const turn = () => {
+  const all = () => list.map((file, at) => one(file, at < UNFOLDED, restore));
+  const shown = h("div", { class: "diffs" }, all());
+  // The button stays, and so does the focus; what was folded stays folded.
+  const toggle = button("Side by side", () => {
     go({ sides: state.sides ? "" : "1" }, { replace: true });
-    root.replaceWith(files(list, { restore }));
-  };
-  const root = h("div", { class: "diffs" },
+    toggle.setAttribute("aria-pressed", Boolean(state.sides));
+    shown.replaceChildren(...refold(shown, h("div", {}, all())).childNodes);
+  }, { class: "toggle", "aria-pressed": Boolean(state.sides) });
+  return h("div", { class: "diffs" },
     h("p", { class: "quiet over" }, h("span", {}, `${count(list.length, "file")} `, h("span", { class: "plus" }, `+${total("additions")}`), " ",
-      h("span", { class: "minus" }, `−${total("deletions")}`)), button("Side by side", turn, { class: "toggle", "aria-pressed": Boolean(state.sides) })),
-    list.map((file, at) => one(file, at < UNFOLDED, restore)));
-  return root;
+      h("span", { class: "minus" }, `−${total("deletions")}`)), toggle), shown);
 }
 
 function one(file, open, restore) {

@@ -31,9 +31,9 @@ export function divider(name, pane) {
       line.setPointerCapture(event.pointerId);
       const from = event.clientX - width();
       const drag = (moved) => set(moved.clientX - from);
-      const end = () => line.removeEventListener("pointermove", drag);
-      line.addEventListener("pointermove", drag);
-      for (const over of ["pointerup", "pointercancel"]) line.addEventListener(over, end, { once: true });
+      const over = new AbortController();
+      line.addEventListener("pointermove", drag, { signal: over.signal });
+      for (const end of ["pointerup", "pointercancel"]) line.addEventListener(end, () => over.abort(), { signal: over.signal });
       event.preventDefault();
     },
     keydown: (event) => {

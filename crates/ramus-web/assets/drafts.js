@@ -3,22 +3,22 @@
 
 const drafts = new Map();
 
-/** What is being written in a session, and with which model it is to be sent. */
+/** What is being written in a session, with which model it is to be sent, and what was sent of it without an answer. */
 export function draft(id) {
   if (!drafts.has(id)) drafts.set(id, { ...kept(id), sending: null });
   return drafts.get(id);
 }
 
 function kept(id) {
-  const { text, model } = read(`draft-${id}`) ?? {};
+  const { text, model, sent } = read(`draft-${id}`) ?? {};
   const pictures = read(`pictures-${id}`);
-  return { text: String(text ?? ""), model: String(model ?? ""), pictures: Array.isArray(pictures) ? pictures : [] };
+  return { text: String(text ?? ""), model: String(model ?? ""), pictures: Array.isArray(pictures) ? pictures : [], sent: sent ?? null };
 }
 
 /** Keeps the words of a session, and the model that was chosen. */
 export function keep(id) {
-  const { text, model } = draft(id);
-  write(`draft-${id}`, text || model ? { text, model } : null);
+  const { text, model, sent } = draft(id);
+  write(`draft-${id}`, text || model || sent ? { text, model, sent } : null);
 }
 
 /** Keeps its pictures, as far as they fit: a window has little room. */

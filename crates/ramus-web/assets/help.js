@@ -4,7 +4,7 @@ import { ACTIONS } from "./actions.js";
 import { open as openDialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { held } from "./format.js";
-import { MOVES } from "./keys.js";
+import { areOn, MOVES, turn } from "./keys.js";
 import { ANSWERS } from "./prompt.js";
 import { paneNow } from "./state.js";
 
@@ -29,6 +29,7 @@ export function help() {
   const about = ABOUT.map(([pane, title, all]) => [pane, title, told(all)]).sort(([a], [b]) => (b === here) - (a === here));
   const parts = [...about.map(([, title, rows]) => [title, rows]), ["Anywhere", [[held("K"), "Search or jump"], ...told([...keys.keys()].filter((key) => !named.has(key)))]],
     ["Talking", [...TALKING, ...ANSWERS.map(([, text, key]) => [key, text])]], ["Signs", SIGNS]];
-  openDialog("Help", h("div", { class: "columns", role: "group", "aria-label": "Keys and signs", tabindex: 0 }, parts.map(([title, rows]) => h("section", {}, h("h3", {}, title),
-    h("dl", {}, rows.map(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)]))))), { kind: "help" });
+  const box = h("input", { type: "checkbox", id: "keys-on", checked: areOn(), on: { change: () => turn(box.checked) } });
+  openDialog("Help", [h("label", { class: "check" }, box, " Keys of one letter do something (kept in this browser)"), h("div", { class: "columns", role: "group", "aria-label": "Keys and signs", tabindex: 0 }, parts.map(([title, rows]) => h("section", {}, h("h3", {}, title),
+    h("dl", {}, rows.map(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])))))], { kind: "help" });
 }

@@ -25,6 +25,12 @@ export const MOVES = [
   ["?", "This help", () => help()],
 ];
 
+const OFF = "keys-off";
+
+/** Whether keys of one letter do something. Whoever speaks to the machine, or presses keys by accident, turns them off in this browser. */
+export const areOn = () => !localStorage.getItem(OFF);
+export const turn = (isOn) => (isOn ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1"));
+
 const ARROWS = { ArrowDown: () => move(1), ArrowUp: () => move(-1), ArrowRight: () => moveSibling(1), ArrowLeft: () => moveSibling(-1), PageDown: () => move(15), PageUp: () => move(-15), Home: () => move(-Infinity), End: () => move(Infinity) };
 
 export function start() {
@@ -34,7 +40,8 @@ export function start() {
       if (!isOpen()) palette();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || isOpen() || isTyping(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isOpen() || isTyping(event.target)) return;
+    if (event.key.length === 1 && !areOn()) return;
     const isInTree = event.target.closest?.(".tree .list");
     const arrow = isInTree && ARROWS[event.key];
     const found = arrow || MOVES.find(([key]) => key === event.key)?.[2];
@@ -43,6 +50,8 @@ export function start() {
       if ("jkJKhl".includes(event.key)) focus();
       return found();
     }
+    // A key that is held down moves on; it does nothing twice.
+    if (event.repeat) return;
     if (event.key === "Escape" && state.page) return go({ page: "", a: "", b: "", with: "" });
     if (answerBy(event.key)) return event.preventDefault();
     const action = ACTIONS.find((one) => one.key === event.key);

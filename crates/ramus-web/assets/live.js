@@ -3,10 +3,11 @@
 import { get, path } from "./api.js";
 import { complain, note } from "./dialog.js";
 import { soon } from "./dom.js";
+import * as pieces from "./pieces.js";
 import * as said from "./said.js";
 import { look, renew, setRunning, showAsking, showOpen } from "./sessions.js";
 import { state, watch } from "./state.js";
-import { join, leave, on as onAny, whenOpened } from "./stream.js";
+import { isListening, join, leave, on as onAny, whenOpened } from "./stream.js";
 import { refresh } from "./tree.js";
 
 /** What is known of the session beside its tree. */
@@ -39,25 +40,31 @@ export function start() {
   listen();
   whenOpened(catchUp, () => tell("run"));
   watch((before) => state.s !== before.s && open());
-  // A page that nobody looks at hears nothing.
-  document.addEventListener("visibilitychange", () => (document.hidden ? leave() : comeBack()));
-  if (!document.hidden) join();
+  document.addEventListener("visibilitychange", () => (document.hidden || isListening() ? attend() : comeBack()));
+  attend();
   open();
+}
+
+/** A page that nobody looks at hears nothing, unless it shows a turn that runs: that may need whoever is elsewhere. */
+function attend() {
+  if (!document.hidden || live.run) join();
+  else leave();
 }
 
 /** Whoever was away has missed what is told once only: all of it is read again. */
 function comeBack() {
   look();
-  join();
+  attend();
   open({ again: true });
 }
 
 async function open({ again = false } = {}) {
   over.clear();
   if (!again || live.id !== state.s) Object.assign(live, { id: state.s, info: null, isMissing: false, children: [], titles: new Map() });
-  Object.assign(live, { run: null, asked: [], text: "", thinking: "", calls: [], waiting: [] });
+  Object.assign(live, { run: null, asked: [], calls: [], waiting: [] });
+  pieces.forget(live);
   tell("run");
-  if (!state.s || document.hidden) return;
+  if (!state.s) return;
   await Promise.all([describe(), findRun()]);
   if (again) refresh();
 }
@@ -67,7 +74,8 @@ let times = 0;
 /** What happened before the stream was there is read. */
 function catchUp() {
   if (times++ > 0) {
-    Object.assign(live, { text: "", thinking: "", calls: [] });
+    live.calls = [];
+    pieces.forget(live);
     look();
     describeSoon();
   }
@@ -121,30 +129,37 @@ const describeSoon = soon(150, describe);
 export async function findRun() {
   const id = state.s;
   const before = told;
+  const known = live.asked.map((one) => one.question);
   if (!id) return;
   try {
     const { runs } = await get(path("sessions", id, "runs"));
     if (state.s !== id) return;
     if (told !== before) return findRun();
     const run = runs.find((one) => one.status === "running") ?? null;
+    // Another turn counts from its own start.
+    if (live.run && live.run !== run?.run) pieces.forget(live);
     live.run = run?.run ?? null;
-    // What was told meanwhile counts too: the answer may be older than the event.
-    const asked = (run?.asked ?? []).map((one) => one.call);
-    live.asked = run ? [...run.asked, ...live.asked.filter((one) => !asked.includes(one.call))] : [];
+    // What was asked meanwhile counts too: the answer may be older. What was asked before and is not in it was answered.
+    live.asked = run ? [...run.asked, ...live.asked.filter((one) => !known.includes(one.question) && !run.asked.some((other) => other.question === one.question))] : [];
     live.waiting = run?.waiting ?? [];
-    if (!run) Object.assign(live, { text: "", thinking: "", calls: [] });
+    live.calls = (run?.answer?.calls ?? []).filter((one) => !over.has(one.call));
+    if (!run?.answer) pieces.forget(live);
+    else if (!pieces.read(live, run.answer)) findSoon();
     // A turn that ended while nobody listened is told nowhere else; one that nobody knows ended with its server.
     for (const turn of said.turnsOf(id)) if (turn !== live.run) settleSaid(runs.find((one) => one.run === turn) ?? { session: id, run: turn });
     setRunning(id, Boolean(run));
+    attend();
     tell("run");
   } catch (error) {
     if (error.status !== 404) complain(error);
   }
 }
 
+const findSoon = soon(100, findRun);
+
 /** Says that a question was answered. */
-export function settle(call) {
-  live.asked = live.asked.filter((one) => one.call !== call);
+export function settle(question) {
+  live.asked = live.asked.filter((one) => one.question !== question);
   tell("run");
 }
 
@@ -154,56 +169,60 @@ function settleSaid(run) {
   settled.add(run.run);
   const { ours, others } = said.ended(run);
   for (const text of ours) giveBack(run.session, text);
-  if (run.session === state.s) for (const text of others) note(`Not told: ${text}`, { action: "Put it into the box", act: () => giveBack(run.session, text), keep: true });
+  if (run.session === state.s) for (const text of others) note(`Not told: ${text}`, { action: "Put it into the box", act: () => giveBack(run.session, text), stays: true });
 }
 
 function listen() {
   const on = (name, act) => onAny(name, (what) => what.session === state.s && act(what));
-  const clear = () => Object.assign(live, { text: "", thinking: "" });
+  // What the server kept of the answer before that is out of date.
+  const begin = () => {
+    told++;
+    pieces.begin(live);
+  };
+  const hear = (name) => (piece) => {
+    if (!pieces.take(live, name, piece)) findSoon();
+    tell("words");
+  };
   on("reset", () => location.reload());
   on("entry.appended", () => refresh());
   on("session.updated", describeSoon);
   on("turn.start", () => {
     told++;
-    clear();
+    pieces.forget(live);
     over.clear();
     live.calls = [];
     findRun();
   });
   on("message.start", () => {
-    clear();
+    begin();
     over.clear();
   });
-  on("message.delta", ({ text }) => {
-    live.text += text;
-    tell("words");
-  });
-  on("thinking.delta", ({ text }) => {
-    live.thinking += text;
-    tell("words");
-  });
+  on("message.delta", hear("text"));
+  on("thinking.delta", hear("thinking"));
   on("message.end", () => {
-    clear();
+    begin();
     tell("words");
   });
-  on("tool.start", ({ call, name, input }) => {
+  on("tool.start", ({ call, name }) => {
+    told++;
     if (over.has(call) || live.calls.some((one) => one.call === call)) return;
-    live.calls.push({ call, name, input });
+    live.calls.push({ call, name });
     tell("words");
   });
   on("tool.end", ({ call }) => {
+    told++;
     over.add(call);
     live.calls = live.calls.filter((one) => one.call !== call);
     tell("words");
   });
   on("permission.asked", (asked) => {
-    if (!live.asked.some((one) => one.call === asked.call)) live.asked.push(asked);
+    if (!live.asked.some((one) => one.question === asked.question)) live.asked.push(asked);
     if (!live.run) findRun();
     tell("run");
   });
-  on("permission.answered", ({ call }) => {
+  on("permission.answered", ({ question }) => {
     told++;
-    settle(call);
+    settle(question);
   });
   onAny("queue.changed", (queue) => {
     const out = said.notice(queue.session, queue);
@@ -218,12 +237,13 @@ function listen() {
   on("run.ended", (run) => {
     told++;
     Object.assign(live, { run: null, asked: [], calls: [], waiting: [] });
-    clear();
+    pieces.forget(live);
     if (run.status === "failed") complain(new Error(run.error?.message ?? "The turn could not be run."));
     else if (run.end?.error) complain(new Error(run.end.error));
     else if (run.end?.finish_reason === "cancelled") note("The turn was cancelled.");
     refresh();
     describeSoon();
+    attend();
     tell("run");
   });
   // The list is kept current, too.

@@ -38,7 +38,8 @@ export function menu(text, label, items) {
       open.focus();
       close();
     } else if (to !== undefined) all[to]?.focus();
-    else if (event.key !== "Enter" && event.key !== " ") return;
+    // A letter means nothing behind an open list.
+    else if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
     event.stopPropagation();
     if (event.key !== "Enter" && event.key !== " ") event.preventDefault();
   }

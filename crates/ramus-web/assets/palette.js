@@ -19,6 +19,9 @@ export function pick(title, label, look, hint = null) {
   let items = [];
   let at = 0;
   let asked = 0;
+  /** The text whose results are shown; none until there are some. */
+  let looked = null;
+  let isChoosing = false;
   const field = h("input", { type: "text", id: "palette", role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list", "aria-label": label, placeholder: label });
   const found = h("ul", { id: "found", class: "found", role: "listbox", "aria-label": "Results" });
   const told = h("p", { class: "quiet", role: "status" });
@@ -37,15 +40,26 @@ export function pick(title, label, look, hint = null) {
   };
   const renew = async () => {
     const mine = ++asked;
-    const answer = await look(field.value.trim());
+    const text = field.value.trim();
+    const answer = await look(text);
     if (mine !== asked) return;
+    looked = text;
     items = answer.items;
     told.textContent = answer.told;
     at = 0;
     show();
   };
+  /** What is chosen is what the text finds, also when whoever typed it was faster. */
+  const chooseFound = async () => {
+    if (isChoosing) return;
+    isChoosing = true;
+    while (looked !== field.value.trim() && field.isConnected) await renew();
+    isChoosing = false;
+    if (field.isConnected) choose(at);
+  };
   field.addEventListener("input", afterwards(80, renew));
   field.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
       event.preventDefault();
@@ -53,7 +67,7 @@ export function pick(title, label, look, hint = null) {
       show();
     } else if (event.key === "Enter") {
       event.preventDefault();
-      choose(at);
+      chooseFound();
     }
   });
   field.focus();

@@ -17,6 +17,9 @@ import { toLeaf } from "./tree.js";
 let field = null;
 let choice = null;
 
+/** For how long a question is only shown, in milliseconds: what was pressed before it could be read is no answer to it. */
+const SETTLES = 400;
+
 /** What may be answered, and the key for it: one that does nothing else, so that nothing is allowed by mistake. */
 export const ANSWERS = [["once", "Allow once", "y"], ["session", "Allow in this session", "Y"], ["project", "Allow in this project", "P"], ["deny", "Deny", "D"]];
 
@@ -24,6 +27,7 @@ export function box() {
   field = h("textarea", { id: "prompt", rows: 2, "aria-label": "Prompt", placeholder: "Say something. Ctrl+Enter sends it.", on: {
     input: () => change({ text: field.value }),
     keydown: (event) => {
+      if (event.isComposing) return;
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
         send(event.shiftKey ? "queue" : "steer");
@@ -38,7 +42,7 @@ export function box() {
     choice.hidden = askable.length === 0;
     choice.value = draft().model;
   });
-  const seen = pictures(field, () => drafts.keepPictures(state.s));
+  const seen = pictures(field, drafts.keepPictures);
   const told = h("span", { class: "quiet", role: "status" });
   const buttons = h("div", { class: "buttons" });
   const questions = h("div", { class: "questions", role: "alert" });
@@ -69,10 +73,10 @@ function say(told, text) {
 
 /** Shows the questions that are open. One that stays is left alone: somebody may be about to answer it. */
 function ask(questions) {
-  const calls = live.asked.map((asked) => asked.call);
-  for (const shown of [...questions.children]) if (!calls.includes(shown.dataset.call)) shown.remove();
-  const shown = [...questions.children].map((one) => one.dataset.call);
-  questions.append(...live.asked.filter((asked) => !shown.includes(asked.call)).map(question));
+  const open = live.asked.map((asked) => asked.question);
+  for (const shown of [...questions.children]) if (!open.includes(shown.dataset.question)) shown.remove();
+  const shown = [...questions.children].map((one) => one.dataset.question);
+  questions.append(...live.asked.filter((asked) => !shown.includes(asked.question)).map(question));
 }
 
 /** Offers what can be done now: other buttons only when a turn starts or ends. */
@@ -90,6 +94,9 @@ function offer(buttons, told, choosePicture) {
 }
 
 const draft = (id = state.s) => drafts.draft(id);
+
+/** A name that nobody else gives. */
+const unique = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 function change(what, id = state.s) {
   Object.assign(draft(id), what);
@@ -114,14 +121,24 @@ async function takeOut(text) {
 function restore() {
   field.value = draft().text;
   choice.value = draft().model;
-  hold(draft().pictures);
+  hold(draft().pictures, state.s);
 }
 
-/** Puts a text into the box, to be said again otherwise. */
-export function compose(text) {
-  change({ text });
-  restore();
+/** Puts a prompt into the box, to be said again otherwise, in front of what was written there. Returns what takes it out again, unless it was changed. */
+export function compose(text, shown) {
+  const id = state.s;
+  const mine = draft();
+  const before = { text: mine.text, pictures: [...mine.pictures] };
+  const put = (what) => {
+    mine.pictures.splice(0, Infinity, ...what.pictures);
+    change({ text: what.text }, id);
+    drafts.keepPictures(id);
+    if (state.s === id) restore();
+  };
+  const composed = { text: before.text ? `${text}\n\n${before.text}` : text, pictures: [...shown, ...before.pictures] };
+  put(composed);
   focus();
+  return () => mine.text === composed.text && mine.pictures.length === composed.pictures.length && put(before);
 }
 
 /** Goes to the box, wherever one is. */
@@ -141,21 +158,34 @@ async function send(when = "steer") {
   const { run } = live;
   if (!id || (mine.sending && !run) || (!text && mine.pictures.length === 0)) return;
   if (!text) return note("A picture goes with words: say something about it.", { isError: true });
-  if (run && mine.pictures.length > 0) return note("A turn that runs is told words only. Send the picture when it has ended, or leave it out.", { isError: true });
+  const { model } = mine;
+  // What was sent and not answered may have arrived: the same is the same order, whatever runs by now.
+  const what = JSON.stringify([text, when, model, mine.pictures.map(({ name, bytes }) => [name, bytes])]);
+  const isAgain = !mine.sending && mine.sent?.what === what;
+  if (run && !isAgain && mine.pictures.length > 0) return note("A turn that runs is told words only. Send the picture when it has ended, or leave it out.", { isError: true });
   const pictures = mine.pictures.splice(0);
+  const isNew = isAgain || !run;
+  if (isNew && !isAgain) mine.sent = { what, key: unique() };
+  if (isNew) drafts.keep(id);
   mine.text = "";
   restore();
-  const told = run ? remember(id, run, text) : null;
-  const { model } = mine;
-  const sending = Promise.resolve(mine.sending).then(() => attempt(() => (run
-    ? post(path("sessions", id, "runs", run, "messages"), { text, when })
-    // A turn that started meanwhile would not be shown the pictures: then nothing is said.
-    : post(path("sessions", id, "runs"), { prompt: text, when_busy: pictures.length > 0 ? "reject" : when, model: model || null, pictures: pictures.map(({ kind, data }) => ({ kind, data })) }))));
+  const told = isNew ? null : remember(id, run, text);
+  const sent = isNew ? mine.sent : null;
+  // A turn that started meanwhile would not be shown the pictures: then nothing is said.
+  const order = () => ({ prompt: text, when_busy: pictures.length > 0 ? "reject" : when, model: model || null, pictures: pictures.map(({ kind, data }) => ({ kind, data })) });
+  const sending = Promise.resolve(mine.sending).then(() => attempt(() => (isNew
+    ? post(path("sessions", id, "runs"), order(), { key: sent.key }).catch((error) => {
+      if (error.status > 0 && error.status < 500 && mine.sent === sent) mine.sent = null;
+      throw error;
+    })
+    : post(path("sessions", id, "runs", run, "messages"), { text, when }))));
   mine.sending = sending;
   const done = await sending;
   if (mine.sending === sending) mine.sending = null;
-  if (done) told?.arrived();
-  else {
+  if (done) {
+    told?.arrived();
+    if (sent && mine.sent === sent) mine.sent = null;
+  } else {
     told?.forget();
     mine.text = mine.text ? `${text}\n\n${mine.text}` : text;
     mine.pictures.unshift(...pictures);
@@ -186,17 +216,23 @@ export function answerBy(key) {
 
 function question(asked) {
   const answer = async (verdict) => {
+    if (!shown.dataset.ready) return;
     // A question may be told before it is known which turn asks.
     if (!live.run) await findRun();
     if (!live.run) return;
     const { run } = live;
-    const done = await attempt(() => post(path("sessions", state.s, "runs", run, "permissions", asked.call), { answer: verdict }));
-    // Whoever comes second is told so; either way it is asked no more. Another turn may ask about a call of the same name.
-    if (live.run === run) settle(asked.call);
+    // What was seen is what is answered: a call may be asked about more than once.
+    const done = await attempt(() => post(path("sessions", state.s, "runs", run, "permissions", asked.call), { answer: verdict, question: asked.question }));
+    // Whoever comes second is told so; either way it is asked no more.
+    settle(asked.question);
     if (!done) findRun();
   };
-  return h("div", { class: "question", "data-call": asked.call },
+  setTimeout(() => (shown.dataset.ready = "true"), SETTLES);
+  const shown = h("div", { class: "question", "data-question": asked.question },
     described(asked),
     h("div", { class: "buttons" }, ANSWERS.map(([verdict, text, key]) => button([text, h("kbd", { "aria-hidden": "true" }, key)], () => answer(verdict),
       { class: verdict === "deny" ? "danger" : verdict === "once" ? "main" : "", "data-answer": verdict, "aria-keyshortcuts": key }))));
+  // A button that is held down with Enter presses again and again.
+  shown.addEventListener("keydown", (event) => event.repeat && event.key === "Enter" && event.preventDefault());
+  return shown;
 }

@@ -1,7 +1,7 @@
 // A row of the tree: its sign among the lanes, what it says, and what it came to.
 
 import { draw, h } from "./dom.js";
-import { changed, money, plain, since } from "./format.js";
+import { base, changed, money, plain, since } from "./format.js";
 import { go, state } from "./state.js";
 import { choose, expand, infoOf, open } from "./tree.js";
 
@@ -27,7 +27,8 @@ export function row(at) {
   const names = { "@": "leaf", "◆": "checkpoint", "×": "failed", "~": "compacted" };
   const text = one.fold ? `${one.fold} compacted turns` : info ? plain(info.preview || info.speaker || info.type || "") : "…";
   const facts = one.fold ? [] : [...place(one, isLeaf), ...(turn ? figures(one, turn) : [])];
-  return h("div", { class: classes.join(" "), "aria-level": one.depth + 1, on: { click: () => {
+  const isOpen = one.fold ? false : one.unfolded === one.seq ? true : undefined;
+  return h("div", { class: classes.join(" "), "aria-level": one.depth + 1, "aria-expanded": isOpen, on: { click: () => {
     if (one.fold) return expand(one);
     choose(one);
     go({ pane: "detail" });
@@ -40,7 +41,18 @@ export function row(at) {
 }
 
 /** What a turn came to. */
-const figures = (one, turn) => [one.tools ? `${one.tools} ⚒` : "", changed(turn.changed), money(turn.cost_micros, turn.unpriced)].filter(Boolean);
+const figures = (one, turn) => [modelOf(one, turn), one.tools ? `${one.tools} ⚒` : "", changed(turn.changed), money(turn.cost_micros, turn.unpriced)].filter(Boolean);
+
+/** The model of a turn, where it is another one than that of the turn before. */
+function modelOf({ parent }, { model }) {
+  for (let at = open.rowAt.get(parent); model && at !== undefined; at = open.rowAt.get(open.laid.rows[at].parent)) {
+    const above = infoOf(open.laid.rows[at]);
+    // It is not known yet.
+    if (!above) return "";
+    if (above.turn?.model) return above.turn.model === model ? "" : base(model);
+  }
+  return "";
+}
 
 /** Where a row hangs, and what hangs from it, when that is not the end of a turn. */
 function place(one, isLeaf) {

@@ -27,6 +27,8 @@ let sessions = [];
 let rows = [];
 let cursor = null;
 let loading = null;
+/** Whether something changed while a page came. */
+let isStale = false;
 let hidden = null;
 let list = null;
 /** How many subagents are not shown. */
@@ -48,7 +50,7 @@ export function pane(whenEmpty) {
   const search = h("input", { type: "search", id: "filter", value: state.q, placeholder: "Filter sessions", "aria-label": "Filter sessions by title or directory", on: {
     input: afterwards(150, () => go({ q: search.value }, { replace: true })),
     keydown: (event) => {
-      if (event.key === "ArrowDown" || event.key === "Enter") list.element.focus();
+      if (!event.isComposing && (event.key === "ArrowDown" || event.key === "Enter")) list.element.focus();
     },
   } });
   const boxes = NARROWED.map(([name, label]) => {
@@ -71,7 +73,8 @@ export function pane(whenEmpty) {
   };
   list.element.addEventListener("keydown", keys);
   watch((before) => {
-    if (search.value !== state.q) search.value = state.q;
+    // Whoever types meanwhile goes on typing.
+    if (state.q !== before.q && search.value !== state.q) search.value = state.q;
     NARROWED.forEach(([name], at) => choose(boxes[at], state[name]));
     order.value = state.sort;
     showSwitches();
@@ -124,6 +127,7 @@ function filter() {
 /** Reads the list again. What is shown stays until it came, and where one has scrolled to, unless another list was asked for. */
 export async function reload({ reveal = false } = {}) {
   isWanted ||= reveal;
+  isStale = false;
   loading?.abort();
   const mine = (loading = new AbortController());
   try {
@@ -149,8 +153,12 @@ export async function reload({ reveal = false } = {}) {
 /** Reads again what may have changed. Whoever has scrolled far stays there: only what is known is told anew. */
 export async function renew() {
   if (sessions.length <= PAGE || list.element.scrollTop < HEIGHT) return reload();
-  if (loading) return;
+  if (loading) {
+    isStale = true;
+    return;
+  }
   const answer = await get(query(path("sessions"), filter())).catch(complain);
+  isStale = false;
   const news = new Map(answer?.sessions.map((one) => [one.id, one]) ?? []);
   sessions = sessions.map((one) => news.get(one.id) ?? one);
   for (const row of rows) row.one = news.get(row.one.id) ?? row.one;
@@ -173,7 +181,10 @@ async function more() {
   } catch (error) {
     complain(error);
   } finally {
-    if (loading === mine) loading = null;
+    if (loading === mine) {
+      loading = null;
+      if (isStale) renew();
+    }
     list.show();
   }
 }
@@ -257,7 +268,7 @@ function row(at) {
   const facts = [base(one.project ?? one.cwd), `${one.messages} msg`, money(one.cost_micros, one.unpriced)].filter(Boolean).join(" · ");
   return h("div", { class: `row session depth-${depth}`, on: { click: () => enter(one.id) } },
     h("div", { class: "line" }, isRunning ? h("span", { class: "dot live", title: "A turn is running" }) : null,
-      one.starred ? h("span", { class: "star", "aria-label": "starred" }, "★") : null,
+      one.starred ? h("span", { class: "star", role: "img", "aria-label": "starred" }, "★") : null,
       h("span", { class: "title", title: one.title }, kind ? [h("span", { class: "unseen" }, `${kind[0]}: `), h("span", { "aria-hidden": "true" }, kind[1])] : null, called(one.title)), since(one.updated)),
     h("div", { class: "line quiet" }, h("span", { class: "facts", title: one.cwd }, facts), isAsking(one.id) ? h("span", { class: "chip asks" }, "needs you") : null,
       agent ? h("span", { class: "chip agent" }, agent) : null,

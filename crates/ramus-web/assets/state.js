@@ -24,7 +24,7 @@ const DEFAULTS = {
 };
 
 /** What there is to choose from; anything else means what is shown without a choice. */
-const CHOICES = { tab: ["message", "thread", "files", "context", "raw"], view: ["turns", "all", "user", "labels"], diff: ["turn", "branch", "start", "now"] };
+const CHOICES = { tab: ["message", "thread", "files", "context", "raw"], view: ["turns", "all", "user", "labels"], diff: ["turn", "branch", "start", "now"], page: ["", "compare", "done", "timeline", "usage"] };
 
 /** Where panes come one at a time; the style sheet says the same. */
 const narrow = matchMedia("(max-width: 760px)");

@@ -22,7 +22,7 @@ let waiting = null;
 let release = null;
 let pause = 0;
 let refusals = 0;
-/** Questions that are open, by session and call: who comes later is told too. */
+/** Questions that are open: who comes later is told too. */
 const asked = new Map();
 
 /** Calls `act(told)` with what an event tells, of whatever session. */
@@ -35,7 +35,10 @@ export function whenOpened(act, whenChanged) {
   [opened, changed] = [act, whenChanged];
 }
 
-/** Listens. A window that nobody looks at does not. */
+/** Whether this window listens. */
+export const isListening = () => isIn;
+
+/** Listens. */
 export function join() {
   if (isIn) return;
   isIn = true;
@@ -120,8 +123,8 @@ function hear({ isAsked, state, isNew, name, told, questions }) {
 }
 
 function dispatch(name, told) {
-  if (name === "permission.asked") asked.set(`${told.session} ${told.call}`, told);
-  if (name === "permission.answered") asked.delete(`${told.session} ${told.call}`);
+  if (name === "permission.asked") asked.set(told.question, told);
+  if (name === "permission.answered") asked.delete(told.question);
   if (name === "run.ended") for (const [key, one] of asked) if (one.session === told.session) asked.delete(key);
   for (const act of acts.get(name) ?? []) act(told);
 }

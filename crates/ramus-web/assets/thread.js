@@ -15,6 +15,9 @@ import { open, selectedRow } from "./tree.js";
 /** How many entries are shown at a time. */
 const WINDOW = 60;
 
+/** How much of what was read is kept, in characters: pictures and long outputs count as what they are. */
+const MOST = 16e6;
+
 /** How near to the end one must be to stay there. */
 const NEAR = 40;
 
@@ -32,6 +35,7 @@ let from = -1;
 let latest = 0;
 /** Entries that were read and how they are shown, by position; of one session at a time. */
 let read = new Map();
+let weight = 0;
 let known = new Map();
 let readOf = "";
 
@@ -66,7 +70,7 @@ export async function show(row) {
   const name = `${where} ${all.length} ${live.children.length} ${wanted.map((seq) => `${seq}${open.made.labels.get(seq) ?? ""}`).join(",")}`;
   if (name === shown && isSame()) return say();
   const source = `${id} ${open.version}`;
-  if (readOf !== source) [read, known, readOf] = [new Map(), new Map(), source];
+  if (readOf !== source) [read, weight, known, readOf] = [new Map(), 0, new Map(), source];
   const missing = wanted.filter((seq) => !read.has(seq));
   if (missing.length > 0) {
     let answer;
@@ -77,7 +81,10 @@ export async function show(row) {
       return;
     }
     if (readOf !== source) return;
-    for (const entry of answer.entries) read.set(entry.seq, entry);
+    for (const entry of answer.entries) {
+      read.set(entry.seq, entry);
+      weight += JSON.stringify(entry).length;
+    }
     for (const seq of missing) if (!read.has(seq) && !answer.rest.includes(seq)) read.set(seq, null);
     if (mine !== latest || open.id !== id || !open.made) return;
     if (answer.rest.length > 0) return show(row);
@@ -89,7 +96,7 @@ export async function show(row) {
   paint(content);
   if (!stays) arrive(row);
   else if (follows) content.scrollTop = content.scrollHeight;
-  if (read.size > 2000) read = new Map();
+  if (read.size > 2000 || weight > MOST) [read, weight] = [new Map(wanted.map((seq) => [seq, read.get(seq)])), 0];
 }
 
 const isAtEnd = () => content.scrollTop + content.clientHeight >= content.scrollHeight - NEAR;

@@ -5,7 +5,7 @@ import { button, fill, h } from "./dom.js";
 import { count, money, plain, short, span, time } from "./format.js";
 import { layout } from "./rows.js";
 import { go, state } from "./state.js";
-import { open } from "./tree.js";
+import { ready } from "./tree.js";
 
 /** How many of the last turns are told, and how many are asked for at a time. */
 const MOST = 480;
@@ -30,13 +30,6 @@ export async function show(content) {
   if (mine !== latest || state.page !== "timeline") return;
   fill(content, head, body);
   content.querySelector("h1").focus();
-}
-
-/** The tree comes a moment after the page that was opened with an address. */
-async function ready() {
-  for (let tries = 0; tries < 200 && !open.made; tries++) await new Promise((resolve) => setTimeout(resolve, 25));
-  if (!open.made) throw new Error("The session cannot be read.");
-  return open;
 }
 
 async function read(id, turns) {

@@ -27,6 +27,13 @@ let folded = new Map();
 /** Whether the selection goes by itself, with the leaf: whoever has scrolled away is left there. */
 let isQuiet = false;
 
+/** The tree comes a moment after a page that was opened with an address. */
+export async function ready() {
+  for (let tries = 0; tries < 200 && !open.made; tries++) await new Promise((resolve) => setTimeout(resolve, 25));
+  if (!open.made) throw new Error("The session cannot be read.");
+  return open;
+}
+
 /** Calls `act` when the tree changed or another row was selected. */
 export function onTree(act) {
   listeners.push(act);

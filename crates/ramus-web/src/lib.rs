@@ -39,7 +39,7 @@ assets! {
     "actions.js", "api.js", "app.css", "app.js", "branches.js", "choice.js", "compare.js", "context.js", "create.js", "demo.js", "detail.js", "dialog.js",
     "diff.js", "divider.js", "dom.js", "done.js", "drafts.js", "elsewhere.js", "export.js", "families.js", "files.js", "format.js", "found.js", "help.js",
     "home.js", "icon.svg", "keep.js", "keys.js", "kin.js", "list.js", "live.js", "login.js", "markdown.js", "menu.js", "merge.js", "message.js", "models.js",
-    "outline.js", "palette.js", "pictures.js", "prompt.js", "question.js", "raw.js", "rewind.js", "row.js", "rows.js", "said.js", "sessions.js", "share.js",
+    "outline.js", "palette.js", "pictures.js", "pieces.js", "prompt.js", "question.js", "raw.js", "rewind.js", "row.js", "rows.js", "said.js", "sessions.js", "share.js",
     "state.js", "stream.js", "thread.js", "timeline.js", "tree.js", "usage.js", "welcome.js",
 }
 

@@ -120,6 +120,7 @@ pub fn reverted(report: &RevertReport, session: &Session) -> Result<Map<String, 
     answer.insert("without_snapshots".into(), json!(report.files.without));
     answer.insert("leaf".into(), report.leaf.as_str().into());
     answer.insert("shown".into(), shown(session, &report.leaf).into());
+    answer.insert("snapshot".into(), json!(report.snapshot.map(|snapshot| snapshot.to_string())));
     answer.insert("revert".into(), json!(session.revert_mark()?));
     Ok(answer)
 }

@@ -7,7 +7,7 @@ use ramus_model::delta::{Delta, Ending, Finish};
 
 use super::{End, Next, State, Turn, Why};
 use crate::effect::{Effect, Store, Timer};
-use crate::event::Event;
+use crate::event::{Event, Piece};
 use crate::input::Failure;
 
 /// How long the first retry waits when the provider does not say.
@@ -35,6 +35,8 @@ pub(super) struct Stream {
     attempts: usize,
     /// How often the answer was continued.
     rounds: usize,
+    /// How many pieces of it were told.
+    told: usize,
     /// How long its text was when the last continuation began.
     said: usize,
 }
@@ -56,23 +58,30 @@ impl Turn {
 
     pub(super) fn hear(&mut self, delta: Delta) -> Vec<Effect> {
         let mut effects = vec![Effect::Journal(delta.clone())];
-        let told = match &delta {
-            Delta::Text(text) if !text.is_empty() => Some(Event::MessageDelta(text.clone())),
-            Delta::Thinking(text) if !text.is_empty() => Some(Event::ThinkingDelta(text.clone())),
-            Delta::Usage(usage) => Some(Event::Usage(*usage)),
-            _ => None,
-        };
         let is_visible = matches!(delta, Delta::Text(_) | Delta::Thinking(_) | Delta::Call { .. });
         if is_visible && !self.stream.is_shown {
             self.stream.is_shown = true;
             if !std::mem::replace(&mut self.stream.is_begun, true) {
+                self.answers += 1;
                 effects.push(Effect::Tell(Event::MessageStart));
             }
         }
         effects.extend(self.turn_thought(&delta));
+        let told = match &delta {
+            Delta::Text(text) if !text.is_empty() => Some(Event::MessageDelta(self.piece(text))),
+            Delta::Thinking(text) if !text.is_empty() => Some(Event::ThinkingDelta(self.piece(text))),
+            Delta::Usage(usage) => Some(Event::Usage(*usage)),
+            _ => None,
+        };
         self.answer.take(delta);
         effects.extend(told.map(Effect::Tell));
         effects
+    }
+
+    /// Says where in the turn a piece is.
+    fn piece(&mut self, text: &str) -> Piece {
+        self.stream.told += 1;
+        Piece { text: text.to_owned(), answer: self.answers, number: self.stream.told }
     }
 
     /// Tells where thoughts begin and end.

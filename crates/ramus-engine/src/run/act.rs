@@ -32,8 +32,9 @@ pub enum Answer {
 
 /// Someone who can be asked.
 pub trait Asker: Send + Sync {
-    /// Asks whether a call may run. Dropping the future withdraws the question.
-    fn ask(&self, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer>;
+    /// Asks whether a call may run. A call may be asked about more than once; `id` is of no other question. Dropping the future
+    /// withdraws the question.
+    fn ask(&self, id: &str, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer>;
 }
 
 /// Calls that are judged or run.
@@ -100,7 +101,8 @@ impl Running<'_> {
                     if decide(&permissions, &given, &question).action == Action::Allow {
                         continue;
                     }
-                    match asker.ask(&call, &question, &because).await {
+                    let id = uuid::Uuid::now_v7().to_string();
+                    match asker.ask(&id, &call, &question, &because).await {
                         Answer::Yes => {}
                         Answer::Always(approval) => {
                             given.push(approval.clone());

@@ -46,7 +46,7 @@ impl Running<'_> {
 pub(super) struct Nobody;
 
 impl Asker for Nobody {
-    fn ask(&self, _: &Called, _: &Question, because: &Because) -> BoxFuture<'static, Answer> {
+    fn ask(&self, _: &str, _: &Called, _: &Question, because: &Because) -> BoxFuture<'static, Answer> {
         let reason = format!("it must be asked for ({because}), and nobody can be asked");
         std::future::ready(Answer::Unasked(reason)).boxed()
     }
@@ -64,12 +64,13 @@ pub(super) fn asker(asker: Arc<dyn Asker>, inbox: Inbox) -> Arc<dyn Asker> {
 }
 
 impl Asker for Telling {
-    fn ask(&self, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
-        let (id, name) = (call.id.clone(), call.name.clone());
+    fn ask(&self, id: &str, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
+        let (id, called, name) = (id.to_owned(), call.id.clone(), call.name.clone());
         // Whoever hears of the question may answer at once: it must be known by then that it is asked.
-        let (asked, inbox) = (self.asker.ask(call, question, because), self.inbox.clone());
+        let (asked, inbox) = (self.asker.ask(&id, call, question, because), self.inbox.clone());
         inbox.post(Message::Tell(Event::PermissionAsked {
-            call: id.clone(),
+            question: id.clone(),
+            call: called.clone(),
             name: name.clone(),
             permission: question.permission.clone(),
             exact: question.exact.clone(),
@@ -78,7 +79,7 @@ impl Asker for Telling {
         async move {
             let answer = asked.await;
             let is_allowed = !matches!(answer, Answer::No(_) | Answer::Unasked(_));
-            inbox.post(Message::Tell(Event::PermissionAnswered { call: id, name, is_allowed }));
+            inbox.post(Message::Tell(Event::PermissionAnswered { question: id, call: called, name, is_allowed }));
             answer
         }
         .boxed()
@@ -98,7 +99,7 @@ mod tests {
     struct Marks(Inbox);
 
     impl Asker for Marks {
-        fn ask(&self, _: &Called, _: &Question, _: &Because) -> BoxFuture<'static, Answer> {
+        fn ask(&self, _: &str, _: &Called, _: &Question, _: &Because) -> BoxFuture<'static, Answer> {
             self.0.post(Message::Ran(7, Duration::ZERO));
             std::future::ready(Answer::Yes).boxed()
         }
@@ -110,7 +111,7 @@ mod tests {
         let (inbox, letters) = inbox();
         let telling = asker(Arc::new(Marks(inbox.clone())), inbox);
         let call = Called { id: "c".into(), name: "bash".into(), arguments: None, spelled: String::new() };
-        drop(telling.ask(&call, &Question::default(), &Because::NoSubject));
+        drop(telling.ask("q", &call, &Question::default(), &Because::NoSubject));
         assert!(matches!(letters.next(None), Message::Ran(7, _)), "it is asked first");
         assert!(matches!(letters.next(None), Message::Tell(Event::PermissionAsked { .. })), "then told");
     }

@@ -34,6 +34,8 @@ pub struct RevertReport {
     pub files: RestoreReport,
     /// Where the conversation goes on.
     pub leaf: EntryId,
+    /// The state of the files at the entry, as far as it was kept; of a revert only.
+    pub snapshot: Option<SnapshotId>,
     /// Whether anything was done.
     pub is_done: bool,
 }
@@ -55,9 +57,10 @@ impl Engine {
         let left = session.leaf();
         let earlier = session.revert_in_force()?;
         let way = self.way_back(session, &timeline, Some(end), options)?;
+        let snapshot = session.files_at(end, &timeline)?.map(|(_, snapshot)| snapshot);
         let is_there = left.as_ref() == Some(&id) && way.plan.steps.is_empty();
         if options.dry_run || is_there {
-            return Ok(RevertReport { files: way.planned(), leaf: id, is_done: false });
+            return Ok(RevertReport { files: way.planned(), leaf: id, snapshot, is_done: false });
         }
         // Going back twice and forward once leads to where it began.
         let (left, since, kept) = match earlier {
@@ -72,7 +75,7 @@ impl Engine {
         let what = format!("the files of {id}");
         let done = self.carry_out(session, way, (options.force, &what), Then::Move(data), &mut doing)?;
         self.record(session, &mut doing, done.drafts)?;
-        Ok(RevertReport { files: done.files, leaf: id, is_done: true })
+        Ok(RevertReport { files: done.files, leaf: id, snapshot, is_done: true })
     }
 
     /// Takes a revert back: files and leaf are as they were. It fails when something was said since.
@@ -90,14 +93,14 @@ impl Engine {
             None => Way::default(),
         };
         if options.dry_run {
-            return Ok(RevertReport { files: way.planned(), leaf: id, is_done: false });
+            return Ok(RevertReport { files: way.planned(), leaf: id, snapshot: None, is_done: false });
         }
         let mut doing = Doing::several("unrevert", self, session);
         let data = json!({"op": "unrevert", "client": self.client_of(session), "target": id.as_str()});
         let done =
             self.carry_out(session, way, (options.force, "what a revert undid"), Then::Move(data), &mut doing)?;
         self.record(session, &mut doing, done.drafts)?;
-        Ok(RevertReport { files: done.files, leaf: id, is_done: true })
+        Ok(RevertReport { files: done.files, leaf: id, snapshot: None, is_done: true })
     }
 
     /// Plans to undo what ramus and its agents changed behind an entry.

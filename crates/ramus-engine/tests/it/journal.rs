@@ -277,7 +277,7 @@ fn what_is_said_meanwhile_is_taken_or_handed_back() {
     let script = "answers = [{ steps = [{ text = \"One.\" }, { delay_ms = 5 }] }, { steps = [{ text = \"Two.\" }] }]";
     let talk = inbox.clone();
     let mut watcher = watching(inbox.clone(), |event: &Event| match event {
-        Event::MessageDelta(text) if text == "One." => {
+        Event::MessageDelta(piece) if piece.text == "One." => {
             assert_eq!(talk.say("no", WhenBusy::Reject), Err(NotTaken::Busy("no".into())));
             talk.say("and?", WhenBusy::FollowUp).unwrap();
         }

@@ -222,9 +222,9 @@ impl Task {
                 _ => true,
             };
             let told = one.to_json();
-            let call = told.get("call").and_then(Value::as_str).filter(|_| one.name() == ASKED).map(str::to_owned);
+            let asked = told.get("question").and_then(Value::as_str).filter(|_| one.name() == ASKED).map(str::to_owned);
             let frame = event(one.name(), None, &told.into());
-            let frame = call.iter().fold(frame, |frame, call| frame.asking(call));
+            let frame = asked.iter().fold(frame, |frame, question| frame.asking(question));
             self.send(if goes_on { frame } else { frame.last() });
             if !goes_on {
                 return false;

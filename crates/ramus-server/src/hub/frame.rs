@@ -105,7 +105,7 @@ pub(crate) struct Frame {
     pub(crate) is_last: bool,
     /// The turn whose end it tells.
     pub(crate) ends: Option<String>,
-    /// The call that it asks about.
+    /// The question that it asks.
     pub(crate) asks: Option<String>,
 }
 
@@ -126,8 +126,8 @@ impl Frame {
         self
     }
 
-    pub(super) fn asking(mut self, call: &str) -> Self {
-        self.asks = Some(call.to_owned());
+    pub(super) fn asking(mut self, question: &str) -> Self {
+        self.asks = Some(question.to_owned());
         self
     }
 

@@ -53,7 +53,7 @@ pub(crate) struct Reader {
     until: Option<Arc<Running>>,
     /// Whether the turn had begun before the reader came.
     is_late: bool,
-    /// The calls about which the reader was asked.
+    /// The questions that the reader was asked.
     asked: HashSet<String>,
     _counted: Counted,
 }
@@ -232,7 +232,7 @@ impl Reader {
             }
             self.is_fresh = false;
             let is_end = (frame.is_last && !is_past) || self.is_end(&frame);
-            let is_known = frame.asks.as_ref().is_some_and(|call| !self.asked.insert(call.clone()));
+            let is_known = frame.asks.as_ref().is_some_and(|question| !self.asked.insert(question.clone()));
             if !is_known && !is_past && (frame.seq.is_none_or(|seq| seq > self.place.seq) || frame.is_last) {
                 self.place = frame.seq.map_or(self.place, |seq| Place { seq, part: 0 });
                 add(&mut alone, &mut together, frame.text);
@@ -265,8 +265,8 @@ impl Reader {
         let run = self.until.as_ref().filter(|run| !run.is_over())?;
         let mut text = BytesMut::new();
         for question in run.desk.asked() {
-            let call = question.get("call").and_then(Value::as_str).unwrap_or_default();
-            if self.asked.insert(call.to_owned()) {
+            let id = question.get("question").and_then(Value::as_str).unwrap_or_default();
+            if self.asked.insert(id.to_owned()) {
                 let mut told = members(question);
                 told.insert("type".into(), ASKED.into());
                 told.insert("session".into(), self.id.as_str().into());

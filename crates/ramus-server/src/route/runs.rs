@@ -25,7 +25,7 @@ use crate::run::{Order, Reply, Taken, WhenBusy};
 /// The kinds of pictures that models are shown.
 const KINDS: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Lists the turns of a session, those that run first.
+/// Lists the turns of a session, those that run first, with what they have said so far.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/runs", tag = "runs", params(("id" = String, Path, description = "The session")),
     responses((status = 200, description = "The turns", body = Shape), Refusals))]
 pub(crate) async fn list(
@@ -35,7 +35,8 @@ pub(crate) async fn list(
 ) -> Result<Answer, ApiError> {
     let (session, whose) = (id.clone(), owner.clone());
     app.work(move |app| app.session(&whose, &session).map(drop)).await?;
-    let runs: Vec<Map<String, Value>> = app.runs.of_session(&owner, &id).iter().map(|run| run.to_json()).collect();
+    let runs: Vec<Map<String, Value>> =
+        app.runs.of_session(&owner, &id).iter().map(|run| run.to_json_whole()).collect();
     Ok(Answer::json(json!({"runs": runs})))
 }
 
@@ -157,7 +158,7 @@ pub(crate) async fn tools(
     .await
 }
 
-/// Describes a turn: what it asks while it runs, and how it ended.
+/// Describes a turn: what it asks and has said so far while it runs, and how it ended.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/runs/{run}", tag = "runs",
     params(("id" = String, Path, description = "The session"), ("run" = String, Path, description = "The turn")),
     responses((status = 200, description = "The turn", body = Shape), Refusals))]
@@ -166,7 +167,7 @@ pub(crate) async fn show(
     owner: Owner,
     Named((id, run)): Named<(String, String)>,
 ) -> Result<Answer, ApiError> {
-    Ok(Answer::object(app.runs.find(&owner, &id, &run)?.to_json()))
+    Ok(Answer::object(app.runs.find(&owner, &id, &run)?.to_json_whole()))
 }
 
 /// Something to say to a model while it works.

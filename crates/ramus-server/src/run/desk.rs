@@ -1,6 +1,6 @@
 //! Questions of a turn that runs, put to whoever watches it. The first answer counts.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
@@ -21,6 +21,10 @@ use crate::error::ApiError;
 pub(crate) struct Reply {
     /// Whether it may be done, and for how long.
     pub(crate) answer: Verdict,
+    /// The question that is answered; whichever is asked about the call when none is named. A call may be asked about more than
+    /// once, and whoever names what they saw answers nothing else.
+    #[serde(default)]
+    pub(crate) question: Option<String>,
     /// Everything that matches this too, not only what is asked; with `session` and `project`.
     #[serde(default)]
     pub(crate) pattern: Option<String>,
@@ -43,11 +47,13 @@ pub(crate) enum Verdict {
     Deny,
 }
 
-/// The questions that wait for an answer, by the call they are about.
+/// The questions that wait for an answer, by their ids, which come in the order of time.
 #[derive(Clone, Default)]
-pub(crate) struct Desk(Arc<Mutex<HashMap<String, Waiting>>>);
+pub(crate) struct Desk(Arc<Mutex<BTreeMap<String, Waiting>>>);
 
 struct Waiting {
+    /// The call that it is about.
+    call: String,
     name: String,
     question: Question,
     because: String,
@@ -57,12 +63,12 @@ struct Waiting {
 /// Takes a question back when nobody waits for its answer any more.
 struct Withdraw {
     desk: Desk,
-    call: String,
+    id: String,
 }
 
 impl Drop for Withdraw {
     fn drop(&mut self) {
-        self.desk.waiting().remove(&self.call);
+        self.desk.waiting().remove(&self.id);
     }
 }
 
@@ -71,17 +77,21 @@ impl Desk {
     pub(crate) fn answer(&self, call: &str, reply: &Reply) -> Result<(), ApiError> {
         let mut waiting = self.waiting();
         let gone = || ApiError::conflict(format!("nothing is asked about the call {call:?}, or it was answered"));
-        let question = &waiting.get(call).ok_or_else(gone)?.question;
-        let answer = understand(reply, question)?;
-        let sender = waiting.remove(call).ok_or_else(gone)?.answer;
+        let is_meant = |(id, one): &(&String, &Waiting)| {
+            one.call == call && reply.question.as_ref().is_none_or(|question| question == *id)
+        };
+        let (id, found) = waiting.iter().find(is_meant).ok_or_else(gone)?;
+        let (id, answer) = (id.clone(), understand(reply, &found.question)?);
+        let sender = waiting.remove(&id).ok_or_else(gone)?.answer;
         sender.send(answer).map_err(|_| gone())
     }
 
     /// Describes what is asked.
     pub(crate) fn asked(&self) -> Vec<Value> {
-        let describe = |(call, waiting): (&String, &Waiting)| {
+        let describe = |(id, waiting): (&String, &Waiting)| {
             json!({
-                "call": call,
+                "question": id,
+                "call": waiting.call,
                 "name": waiting.name,
                 "permission": waiting.question.permission,
                 "exact": waiting.question.exact,
@@ -91,18 +101,18 @@ impl Desk {
         self.waiting().iter().map(describe).collect()
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, Waiting>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Asker for Desk {
-    fn ask(&self, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
+    fn ask(&self, id: &str, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
         let (answer, answered) = oneshot::channel();
-        let waiting =
-            Waiting { name: call.name.clone(), question: question.clone(), because: because.to_string(), answer };
-        self.waiting().insert(call.id.clone(), waiting);
-        let withdraw = Withdraw { desk: self.clone(), call: call.id.clone() };
+        let (call, name) = (call.id.clone(), call.name.clone());
+        let waiting = Waiting { call, name, question: question.clone(), because: because.to_string(), answer };
+        self.waiting().insert(id.to_owned(), waiting);
+        let withdraw = Withdraw { desk: self.clone(), id: id.to_owned() };
         async move {
             let answer = answered.await.unwrap_or(Answer::No(None));
             drop(withdraw);
@@ -150,17 +160,30 @@ mod tests {
     fn the_first_answer_counts() {
         let desk = Desk::default();
         let (answer, mut answered) = oneshot::channel();
-        let waiting = Waiting { name: "bash".into(), question: question(), because: String::new(), answer };
-        desk.waiting().insert("c1".into(), waiting);
-        let reply = |answer| Reply { answer, pattern: None, reason: None };
-        assert!(desk.answer("c1", &reply(Verdict::Once)).is_ok());
-        assert!(desk.answer("c1", &reply(Verdict::Deny)).is_err());
+        let waiting =
+            Waiting { call: "c1".into(), name: "bash".into(), question: question(), because: String::new(), answer };
+        desk.waiting().insert("q2".into(), waiting);
+        let reply = |answer, question: &str| Reply {
+            answer,
+            question: Some(question.to_owned()).filter(|question| !question.is_empty()),
+            pattern: None,
+            reason: None,
+        };
+        assert!(desk.answer("c1", &reply(Verdict::Once, "q1")).is_err(), "that one was another question");
+        assert!(desk.answer("c2", &reply(Verdict::Once, "q2")).is_err(), "and this one is about another call");
+        assert!(desk.answer("c1", &reply(Verdict::Once, "")).is_ok());
+        assert!(desk.answer("c1", &reply(Verdict::Deny, "q2")).is_err());
         assert_eq!(answered.try_recv(), Ok(Answer::Yes));
     }
 
     #[test]
     fn a_pattern_that_would_not_allow_it_is_refused_and_the_question_stays() {
-        let reply = |pattern: &str| Reply { answer: Verdict::Session, pattern: Some(pattern.into()), reason: None };
+        let reply = |pattern: &str| Reply {
+            answer: Verdict::Session,
+            question: None,
+            pattern: Some(pattern.into()),
+            reason: None,
+        };
         assert!(understand(&reply("cargo *"), &question()).is_err());
         assert!(understand(&reply("mak*"), &question()).is_ok());
     }

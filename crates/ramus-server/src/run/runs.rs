@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 
 use super::desk::Desk;
+use super::spoken::Spoken;
 use super::{Order, WhenBusy};
 use crate::access::Owner;
 use crate::error::ApiError;
@@ -35,6 +36,8 @@ pub(crate) struct Running {
     pub(super) name: Option<String>,
     /// What was said to it that the model does not have yet.
     waiting: Mutex<Vec<String>>,
+    /// The answer that is coming in.
+    spoken: Mutex<Spoken>,
     /// Whether another turn may run in its session.
     is_free: watch::Sender<bool>,
     end: watch::Sender<Option<End>>,
@@ -54,6 +57,7 @@ impl Running {
             inbox,
             name,
             waiting: Mutex::default(),
+            spoken: Mutex::default(),
             is_free: watch::channel(false).0,
             end: watch::channel(None).0,
         };
@@ -82,8 +86,9 @@ impl Running {
         Ok(())
     }
 
-    /// Takes note of what the turn says about its queue.
+    /// Takes note of what the turn says about its queue, and of what the model says.
     pub(super) fn notice(&self, event: &Event) {
+        self.spoken.lock().unwrap_or_else(PoisonError::into_inner).hear(event);
         if let Event::QueueChanged { texts, .. } = event {
             self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone_from(texts);
         }
@@ -131,6 +136,16 @@ impl Running {
         let mut told = self.to_json();
         told.insert("type".into(), "run.ended".into());
         event("run.ended", None, &told.into()).ending(&self.id)
+    }
+
+    /// Describes the turn with what the model has said of its answer: pieces are told once, and whoever comes later asks.
+    pub(crate) fn to_json_whole(&self) -> Map<String, Value> {
+        let mut object = self.to_json();
+        if !self.is_over() {
+            let answer = self.spoken.lock().unwrap_or_else(PoisonError::into_inner).to_json();
+            object.insert("answer".into(), answer);
+        }
+        object
     }
 
     /// Describes the turn.

@@ -122,6 +122,25 @@ fn one_stream_tells_of_all_turns_word_by_word_to_who_wants_it() {
 }
 
 #[test]
+fn what_was_said_of_an_answer_so_far_is_told_to_who_comes_later() {
+    let world = World::with(ENDLESS, Limits::default());
+    let session = world.session();
+    let request = world.request("POST", &format!("/api/v1/sessions/{session}/runs"));
+    let mut events = request.header("accept", "text/event-stream").json(&json!({"prompt": "go"})).events(world.address);
+    let run = events.next().unwrap().data["run"].as_str().unwrap().to_owned();
+    let piece = events.find(|event| event.name == "message.delta").unwrap().data;
+    assert_eq!((&piece["answer"], &piece["piece"]), (&json!(1), &json!(1)));
+    let target = format!("/api/v1/sessions/{session}/runs/{run}");
+    let answer = until(&world, &target, |run| run["answer"]["pieces"].as_u64() > Some(0))["answer"].clone();
+    assert!(answer["text"].as_str().unwrap().starts_with(piece["text"].as_str().unwrap()), "{answer}");
+    assert_eq!(world.read(&format!("/api/v1/sessions/{session}/runs"))["runs"][0]["answer"]["answer"], 1);
+    // What is sent to a turn is not answered with all that it said.
+    assert!(world.post(&format!("{target}/cancel"), &json!({})).json().get("answer").is_none());
+    let ended = until(&world, &target, |run| run["status"] == "ended");
+    assert!(ended.get("answer").is_none());
+}
+
+#[test]
 fn a_turn_goes_on_without_whoever_started_it_and_can_be_cancelled() {
     let world = World::with(ENDLESS, Limits::default());
     let session = world.session();
@@ -228,6 +247,46 @@ fn the_first_answer_to_a_question_counts() {
     });
     assert_eq!(answers.iter().filter(|status| **status == 200).count(), 1, "{answers:?}");
     assert_eq!(answers.iter().filter(|status| **status == 409).count(), 5, "{answers:?}");
+    until(&world, &target, |run| run["status"] == "ended");
+    assert!(place.path().join("made").exists());
+}
+
+/// A command that writes a file by redirection: it is asked whether it may run, and whether it may write.
+const TWICE: &str = "answers = [\n\
+    { steps = [{ call = { id = \"c1\", name = \"bash\", arguments = { command = \"touch first > made\" } } }] },\n\
+    { steps = [{ text = \"done\" }] },\n]";
+
+#[test]
+fn what_is_asked_about_a_call_is_told_and_answered_one_by_one() {
+    let world = World::with(TWICE, Limits::default());
+    let place = tempfile::tempdir().unwrap();
+    let made = world.post("/api/v1/sessions", &json!({"cwd": place.path()}));
+    let session = made.json()["session"]["id"].as_str().unwrap().to_owned();
+    let request = world.request("POST", &format!("/api/v1/sessions/{session}/runs"));
+    let mut events =
+        request.header("accept", "text/event-stream").json(&json!({"prompt": "make it"})).events(world.address);
+    let run = events.next().unwrap().data["run"].as_str().unwrap().to_owned();
+    let target = format!("/api/v1/sessions/{session}/runs/{run}");
+    let mut next = || {
+        let asked = events.find(|event| event.name == "permission.asked").unwrap();
+        let word = |name: &str| asked.data[name].as_str().unwrap().to_owned();
+        (word("question"), word("call"), word("permission"))
+    };
+    let answer = |call: &str, question: &str| {
+        world.post(&format!("{target}/permissions/{call}"), &json!({"answer": "once", "question": question})).status
+    };
+    let (first, call, permission) = next();
+    assert_eq!(permission, "bash");
+    assert_eq!(world.read(&target)["asked"][0]["question"], first.as_str());
+    assert_eq!(answer(&call, "another one"), 409);
+    assert_eq!(answer(&call, &first), 200);
+    // The second one is about the same call. Whoever still sees the first does not answer it.
+    let (second, again, permission) = next();
+    assert_eq!((again.as_str(), permission.as_str()), (call.as_str(), "write"));
+    assert_ne!(first, second);
+    assert_eq!(answer(&call, &first), 409);
+    assert!(!place.path().join("made").exists());
+    assert_eq!(answer(&call, &second), 200);
     until(&world, &target, |run| run["status"] == "ended");
     assert!(place.path().join("made").exists());
 }

@@ -1,5 +1,7 @@
 //! Changing things: going elsewhere, going back with the files, naming, forking, putting away, sharing.
 
+use serde_json::json;
+
 use crate::place::Place;
 use crate::world::World;
 
@@ -73,8 +75,10 @@ fn one_file_is_put_back_and_brought_again() {
     place.press(&["k", "d"]);
     place.push("Against the files now");
     place.sees(".lines .plus", "new");
+    place.ask("document.querySelector('.diffs .toggle').focus()");
     place.push("Side by side");
     place.until("document.querySelector('.lines.two .minus')?.nextSibling.textContent.includes('new')");
+    assert_eq!(place.ask("document.activeElement.getAttribute('aria-pressed')"), "true");
     place.push("Put this file back");
     place.sees(".note", "notes.txt is as it was");
     assert_eq!(notes(&place.world), "old\n");
@@ -110,6 +114,14 @@ fn what_came_of_a_branch_is_told_to_another() {
     place.sees(".entry", "And in reverse?");
     place.press(&["h", "c"]);
     place.sees(".sides td", "And in reverse?");
+    // Also when the page is loaded again and its tree comes late.
+    let slow = "(() => { const real = window.fetch; window.fetch = async (url, how) => { \
+         if (String(url).includes('outline')) await new Promise((go) => setTimeout(go, 700)); return real(url, how); }; })()";
+    let added = place.browser.command("Page.addScriptToEvaluateOnNewDocument", json!({"source": slow})).unwrap();
+    place.ask("(() => { window.old = true; location.reload(); })()");
+    place.until("!window.old && document.querySelector('.sides td')");
+    let added = json!({"identifier": added["identifier"]});
+    place.browser.command("Page.removeScriptToEvaluateOnNewDocument", added).unwrap();
     place.push("Bring back…");
     place.until("document.querySelector('dialog textarea')?.value.length > 10");
     place.push("Bring back");
@@ -191,7 +203,7 @@ fn a_session_is_starred_archived_and_deleted() {
     place.sees(".session", "Sort a list");
     place.sees(".detail h1", "Sort a list");
     place.press(&["s"]);
-    place.until("document.querySelector('.session .star')");
+    place.until("document.querySelector('.session .star[role=img]')");
     place.more("Archive");
     place.sees(".note", "Archived");
     place.until("document.querySelectorAll('.session').length === 0");
@@ -240,4 +252,92 @@ fn a_share_is_made_opened_and_taken_back() {
     place.sees(".note", "works no more");
     place.browser.visit(&url).unwrap();
     place.sees("body", "the share is over");
+}
+
+#[test]
+fn a_prompt_that_is_said_otherwise_brings_its_pictures_and_leaves_what_was_written() {
+    let world = World::new();
+    let session = world.session();
+    let picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let said = json!({"type": "message", "message": {"role": "user", "content": [
+        {"type": "text", "text": "What is this?"}, {"type": "image", "mimeType": "image/png", "data": picture}]}});
+    assert_eq!(world.run_with(&format!("{said}\n"), &["append", &session]).code, 0);
+    world.say(&session, "assistant", "A dot.");
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".message.assistant", "A dot.");
+    let leaf = |place: &Place| place.world.json(&["session", "show", &session])["session"]["leaf"].clone();
+    let before = leaf(&place);
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("half a thought").unwrap();
+    place.press(&["Escape", "a"]);
+    place.until("document.getElementById('prompt').value === 'What is this?\\n\\nhalf a thought'");
+    place.sees(".pictures", "picture");
+    place.sees(".note", "goes on in front of this prompt");
+    assert_ne!(leaf(&place), before);
+    // All of it is taken back.
+    place.push("Undo");
+    place.until("document.getElementById('prompt').value === 'half a thought'");
+    place.until("document.querySelectorAll('.pictures li').length === 0");
+    assert_eq!(leaf(&place), before);
+    place.was_quiet();
+}
+
+/// Has the page wait with what it posts until it is told to go on.
+const HOLD: &str = "(() => { const real = window.fetch; window.fetch = async (url, how) => { \
+     if (how?.method === 'POST') await new Promise((go) => (window.release = go)); return real(url, how); }; \
+     window.unhold = () => { window.fetch = real; window.release(); }; })()";
+
+#[test]
+fn whoever_writes_while_a_plan_is_made_goes_on_writing() {
+    let (world, session) = edited();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Change the notes");
+    place.ask(HOLD);
+    place.press(&["k", "r"]);
+    place.until("document.getElementById('left') && window.release");
+    place.ask("document.getElementById('left').focus()");
+    place.browser.write("Plan A").unwrap();
+    place.ask("window.unhold()");
+    place.sees("dialog .steps", "notes.txt changes back");
+    assert_eq!(place.ask("document.activeElement.id"), "left");
+    place.press(&["Enter"]);
+    assert_eq!(notes(&place.world), "new\n");
+    place.was_quiet();
+}
+
+#[test]
+fn files_go_back_alone_where_it_is_known_how_they_were() {
+    let (world, session) = edited();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Change the notes");
+    place.press(&["k", "r"]);
+    place.sees("dialog .steps", "notes.txt changes back");
+    place.push("Files only");
+    place.sees(".note", "1 file changed");
+    assert_eq!(notes(&place.world), "old\n");
+    // The conversation is where it was.
+    place.until("!document.querySelector('dialog')");
+    assert!(place.world.ok(&["show", &session]).contains("written"));
+    assert_eq!(place.ask("document.querySelector('.about .reverted')"), serde_json::Value::Null);
+    place.push("Undo");
+    place.sees(".note", "The files are as they were before");
+    assert_eq!(notes(&place.world), "new\n");
+    // What a person changed since stays, unless it is wanted otherwise.
+    place.world.file("notes.txt", "mine\n");
+    place.press(&["r"]);
+    place.sees("dialog .steps .conflict", "you changed it since");
+    place.push("Files only");
+    place.until("!document.querySelector('dialog')");
+    assert_eq!(notes(&place.world), "mine\n");
+    place.was_quiet();
+    // Without a snapshot that is said.
+    let Some(mut place) = Place::open(World::new(), &[], "") else { return };
+    let session = place.world.branched();
+    place.browser.visit(&format!("{}/?s={session}", place.address)).unwrap();
+    place.sees(".entry", "Without changing it?");
+    place.press(&["r"]);
+    place.sees("dialog .plan", "No snapshot of the files belongs to this entry");
+    assert_eq!(place.ask("document.querySelector('[data-do=files]').disabled"), true);
+    place.was_quiet();
 }

@@ -32,15 +32,15 @@ fn what_would_be_done_is_told_in_words_and_shown_whole() {
     assert_eq!(place.ask(GIVEN), json!(["fn main() {", "    <b>run</b>();", "}"]));
     place.sees(".question .because", "have everything asked that nothing else allows");
     place.until("!document.querySelector('.question').textContent.includes('ask * *')");
-    place.press(&["y"]);
+    place.answer("y");
     // A change: what goes, what comes, and every argument besides.
     place.sees(".question .asks", "Change this file? src/main.rs");
     assert_eq!(place.ask(GIVEN), json!(["-<b>run</b>", "+stop", "replace_all", "true"]));
-    place.press(&["y"]);
+    place.answer("y");
     // A command stands there as it would run, and a letter that turns others around is named.
     place.sees(".question .asks", "Run this command?");
     assert_eq!(place.ask(GIVEN), json!(["touch made", "touch ⟨U+202E⟩edam"]));
-    place.press(&["D"]);
+    place.answer("D");
     place.sees(".message.assistant", "all of it is done");
     assert_eq!(
         std::fs::read_to_string(place.world.path("project/src/main.rs")).unwrap(),
@@ -73,5 +73,74 @@ fn a_long_question_scrolls_and_its_answers_stay_in_sight() {
         let seen = "[...document.querySelectorAll('.question button, .question .asks')].every((one) => { const box = one.getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight && document.elementFromPoint(box.left + 4, box.top + 4)?.closest('.question'); })";
         place.until(seen);
     }
+    place.was_quiet();
+}
+
+/// A command that writes a file by redirection is asked about twice: whether it may run, and whether it may write.
+const TWICE: &str = r#"answers = [
+    { steps = [{ call = { id = "c1", name = "bash", arguments = { command = "touch first > made" } } }] },
+    { steps = [{ text = "both are there" }] },
+]"#;
+
+/// Holds what the server says to an answer until the next question is shown.
+const SLOW: &str = "(() => { const real = window.fetch; window.fetch = async (url, how) => { const answer = await real(url, how); \
+     if (String(url).includes('/permissions/')) while (!document.body.textContent.includes('Let this command write files?')) \
+     await new Promise((go) => setTimeout(go, 10)); return answer; }; })()";
+
+#[test]
+fn a_call_that_is_asked_about_twice_is_answered_twice() {
+    let world = World::new();
+    let script = world.file("../script.toml", TWICE);
+    let session = world.session();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.until("document.getElementById('send')");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("do it").unwrap();
+    place.press(&["ctrl+Enter", "Escape"]);
+    place.sees(".question .asks", "Run this command?");
+    place.ask(SLOW);
+    place.answer("y");
+    // The next question is there before it is known that the first one was answered, and it stays.
+    place.sees(".question .asks", "Let this command write files?");
+    place.ask("new Promise((go) => setTimeout(go, 300))");
+    assert_eq!(place.ask("document.querySelectorAll('.question').length"), 1);
+    place.answer("y");
+    place.sees(".message.assistant", "both are there");
+    assert!(place.world.path("project/made").exists() && place.world.path("project/first").exists());
+    place.was_quiet();
+}
+
+#[test]
+fn a_key_that_is_held_and_a_press_that_comes_too_soon_answer_nothing() {
+    let world = World::new();
+    let script = world.file("../script.toml", TWICE);
+    let session = world.session();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.until("document.getElementById('send')");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("do it").unwrap();
+    place.press(&["ctrl+Enter", "Escape"]);
+    // What is pressed in the moment in which a question comes is not meant for it.
+    place.until(
+        "(() => { const yes = document.querySelector('.question [data-answer=once]'); yes?.click(); return yes; })()",
+    );
+    place.ask("new Promise((go) => setTimeout(go, 300))");
+    place.until("document.querySelector('.question[data-ready]')");
+    place.sees(".question .asks", "Run this command?");
+    // One key press is one answer, however long it lasts.
+    place.ask(
+        "(() => { const press = (repeat) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'y', repeat, bubbles: true, cancelable: true })); \
+         press(false); window.held = setInterval(() => press(true), 30); })()",
+    );
+    place.sees(".question .asks", "Let this command write files?");
+    place.ask("new Promise((go) => setTimeout(go, 900))");
+    place.sees(".question[data-ready] .asks", "Let this command write files?");
+    assert!(!place.world.path("project/made").exists());
+    place.ask("clearInterval(window.held)");
+    place.answer("D");
+    place.until("!document.querySelector('.question') && document.getElementById('send')");
+    assert!(!place.world.path("project/made").exists());
     place.was_quiet();
 }

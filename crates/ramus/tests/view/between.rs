@@ -51,6 +51,14 @@ fn a_subagent_its_parent_and_a_fork_lead_to_each_other() {
     let to = format!("{}/?s={fork}", place.address);
     place.browser.visit(&to).unwrap();
     place.sees(".about .kin", "A fork of The parent");
+    // A comparison with it can be turned round; what was selected here is no place there.
+    place.browser.visit(&format!("{to}&e=9999&page=compare&with={parent}")).unwrap();
+    place.until("document.querySelector('.sides')");
+    place.push("Swap");
+    place.until(&format!("location.search.includes('s={parent}') && location.search.includes('with={fork}')"));
+    place.until("/[?&]e=\\d/.test(location.search) && !location.search.includes('e=9999')");
+    place.browser.visit(&to).unwrap();
+    place.sees(".about .kin", "A fork of The parent");
     place.push("The parent");
     place.until(&format!("location.search.includes('s={parent}') && location.search.includes('e=')"));
     place.sees(".detail h1", "The parent");

@@ -130,3 +130,26 @@ fn a_comparison_tells_what_one_side_took_beside_the_other() {
     assert!(told.contains("took "), "{told}");
     place.was_quiet();
 }
+
+/// Has the page wait with what it looks for until it is told to go on.
+const SLOW: &str = "(() => { const real = window.fetch; window.fetch = async (url, how) => { \
+     if (/search/.test(String(url))) await new Promise((go) => setTimeout(go, 400)); return real(url, how); }; })()";
+
+#[test]
+fn what_is_chosen_is_what_was_typed_however_fast() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.press(&["ctrl+k"]);
+    place.until("document.querySelectorAll('#found li').length > 0");
+    place.ask(SLOW);
+    place.browser.write("Show usage and cost").unwrap();
+    // What an input method still composes is not chosen.
+    place.ask("document.getElementById('palette').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))");
+    place.until("document.querySelector('dialog')");
+    place.press(&["Enter", "Enter"]);
+    place.until("location.search.includes('page=usage')");
+    place.sees(".page-pane h1", "Usage");
+    place.was_quiet();
+}

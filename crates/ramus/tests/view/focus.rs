@@ -138,3 +138,35 @@ fn what_takes_a_while_is_not_done_twice() {
     place.until("document.getElementById('share-url')");
     place.was_quiet();
 }
+
+#[test]
+fn keys_of_one_letter_can_be_turned_off() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".message", "Call sorted(names).");
+    place.press(&["?"]);
+    place.until("document.getElementById('keys-on').checked");
+    place.browser.click("#keys-on").unwrap();
+    place.press(&["Escape"]);
+    place.until("!document.querySelector('dialog')");
+    // It is so for every page of this browser from then on.
+    place.ask("(() => { window.old = true; location.reload(); })()");
+    place.until("!window.old && document.querySelectorAll('.message').length > 0");
+    let before = place.ask("location.href");
+    place.press(&["u", "n", "f", "h", "?", "/"]);
+    assert_eq!(place.ask("location.href"), before);
+    assert_eq!(place.ask("document.querySelector('dialog')"), serde_json::Value::Null);
+    // Other keys do what they did.
+    place.press(&["ctrl+k"]);
+    place.until("document.activeElement.id === 'palette'");
+    place.press(&["Escape"]);
+    place.push("?");
+    place.until("document.getElementById('keys-on')?.checked === false");
+    place.browser.click("#keys-on").unwrap();
+    place.press(&["Escape"]);
+    place.until("!document.querySelector('dialog')");
+    place.press(&["u"]);
+    place.until("location.search.includes('page=usage')");
+    place.was_quiet();
+}

@@ -47,8 +47,14 @@ fn what_is_found_in_a_folded_stretch_unfolds_it() {
     place.until("document.querySelector('.entry[aria-selected=true]')?.textContent.includes('Prompt heron3')");
     place.until(&format!("{signs}.split('~').length > 6"));
     // It can be folded again, and Enter unfolds it instead of going there.
+    place.until("document.querySelector('.entry[aria-expanded=true]')?.textContent.includes('Prompt heron0')");
     place.press(&["x"]);
     place.sees(".entry[aria-selected=true]", "6 compacted turns");
+    assert_eq!(
+        place.ask("document.querySelector('.entry[aria-selected=true]').getAttribute('aria-expanded')"),
+        "false"
+    );
+    assert_eq!(place.ask("document.querySelectorAll('.entry[aria-expanded]').length"), 1);
     let leaf = place.world.json(&["session", "show", &session])["session"]["leaf"].clone();
     place.press(&["Enter"]);
     place.sees(".entry", "Prompt heron5");

@@ -153,3 +153,29 @@ fn whoever_scrolls_the_list_is_left_there_while_something_runs() {
     assert!(place.ask("document.querySelector('.sessions .list').scrollTop").as_f64().unwrap() >= 590.0);
     place.was_quiet();
 }
+
+#[test]
+fn what_was_read_is_not_kept_without_a_bound() {
+    let world = World::new();
+    let session = world.session();
+    // Five turns of seven megabytes each: not all of that is kept.
+    for at in 0..5 {
+        let lines = [says("user", &format!("Turn {at}")), says("assistant", &"long ".repeat(1_400_000))].concat();
+        append(&world, &session, &lines);
+    }
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".message.user", "Turn 4");
+    place.ask("(() => { const real = window.fetch; window.read = 0; window.fetch = (url, how) => { if (String(url).includes('passage')) window.read++; return real(url, how); }; })()");
+    for at in (0..4).rev() {
+        place.press(&["k"]);
+        place.sees(".message.user", &format!("Turn {at}"));
+    }
+    let before = place.ask("window.read").as_u64().unwrap();
+    // What is near is still there, and what is far is read again.
+    for at in 1..5 {
+        place.press(&["j"]);
+        place.sees(".message.user", &format!("Turn {at}"));
+    }
+    assert!(place.ask("window.read").as_u64().unwrap() > before);
+    place.was_quiet();
+}

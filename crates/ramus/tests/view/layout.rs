@@ -63,6 +63,10 @@ fn the_menu_works_with_keys_alone() {
     assert_eq!(place.ask(&format!("{open}.getAttribute('aria-expanded')")), "true");
     place.press(&["End"]);
     assert_eq!(place.ask("document.activeElement.textContent"), "Delete…");
+    // A letter does nothing behind it.
+    place.press(&["f", "u"]);
+    assert_eq!(place.ask("document.activeElement.textContent"), "Delete…");
+    assert_eq!(place.ask("location.search.includes('usage')"), false);
     // What has no room beside the menu is in it.
     place.press(&["ArrowDown"]);
     assert_eq!(place.ask("document.activeElement.dataset.action"), "label");

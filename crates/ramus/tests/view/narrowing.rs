@@ -106,3 +106,48 @@ fn the_command_for_another_agent_is_told() {
     assert!(shown.contains("Call sorted(names)."), "{shown}");
     place.was_quiet();
 }
+
+#[test]
+fn what_is_typed_into_the_filter_stays_whatever_happens_meanwhile() {
+    let world = World::new();
+    let session = world.branched();
+    world.ok(&["new", "--title", "Another one"]);
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees("#session-count", "2 sessions");
+    place.sees(".entry", "Without changing it?");
+    // Somebody goes elsewhere in the moment in which nothing was looked for yet.
+    place.ask(
+        "(() => { const field = document.getElementById('filter'); field.value = 'Sort'; field.dispatchEvent(new Event('input')); \
+         document.getElementById('tab-raw').click(); })()",
+    );
+    assert_eq!(place.ask("document.getElementById('filter').value"), "Sort");
+    place.sees("#session-count", "1 session");
+    // The browser's arrows bring back what was there.
+    place.ask("document.querySelector('.order').value = 'title'; document.querySelector('.order').dispatchEvent(new Event('change'))");
+    place.ask("document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input'))");
+    place.sees("#session-count", "2 sessions");
+    place.ask("history.back()");
+    place.until("document.getElementById('filter').value === 'Sort'");
+    place.was_quiet();
+}
+
+#[test]
+fn a_row_names_the_model_where_it_is_another_one() {
+    let world = World::new();
+    let session = world.session();
+    let says = |role: &str, model: &str, text: &str| {
+        serde_json::json!({"type": "message", "message": {"role": role, "provider": "demo", "model": model, "stopReason": "stop",
+            "content": [{"type": "text", "text": text}]}})
+        .to_string()
+    };
+    let turns = ["small", "small", "large", "large", "small"].iter().enumerate();
+    let lines: Vec<String> = turns
+        .flat_map(|(at, model)| [says("user", model, &format!("Prompt {at}")), says("assistant", model, "Yes.")])
+        .collect();
+    assert_eq!(world.run_with(&lines.join("\n"), &["append", &session]).code, 0);
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Prompt 4");
+    let named = "[...document.querySelectorAll('.entry')].map((row) => /small|large/.exec(row.querySelector('.facts').textContent)?.[0] ?? '').join()";
+    place.until(&format!("{named} === ',,large,,small'"));
+    place.was_quiet();
+}

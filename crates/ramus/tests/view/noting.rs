@@ -54,3 +54,36 @@ fn a_note_goes_by_itself_unless_somebody_is_at_it() {
     place.until("!document.querySelector('.note')");
     place.was_quiet();
 }
+
+/// An answer that never ends.
+const ENDLESS: &str = "answers = [{ steps = [{ text = \"one two\" }, { hang = true }] }]";
+
+#[test]
+fn what_nobody_heard_is_told_until_somebody_has_read_it() {
+    let world = World::new();
+    let script = world.file("../script.toml", ENDLESS);
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("go on for ever").unwrap();
+    place.press(&["ctrl+Enter", "Escape"]);
+    place.sees(".streaming", "one two");
+    // Somebody else says something, which the turn does not hear.
+    let say = format!(
+        "(async () => {{ const runs = '/api/v1/sessions/{session}/runs'; const {{ runs: [{{ run }}] }} = await (await fetch(runs)).json(); \
+         await fetch(`${{runs}}/${{run}}/messages`, {{ method: 'POST', headers: {{ 'content-type': 'application/json' }}, body: JSON.stringify({{ text: 'from elsewhere', when: 'queue' }}) }}); }})()"
+    );
+    place.ask(&say);
+    place.sees(".queued", "from elsewhere");
+    // What takes long takes a moment here.
+    place.ask("(() => { const real = window.setTimeout; window.setTimeout = (act, time, ...more) => real(act, time >= 5000 ? 300 : time, ...more); })()");
+    place.browser.click("#cancel").unwrap();
+    place.sees(".note", "Not told: from elsewhere");
+    place.until("!document.querySelector('.notes').textContent.includes('cancelled')");
+    place.ask("new Promise((go) => setTimeout(go, 1000))");
+    place.push("Put it into the box");
+    place.until("document.getElementById('prompt').value === 'from elsewhere' && !document.querySelector('.note')");
+    place.was_quiet();
+}

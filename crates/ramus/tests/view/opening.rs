@@ -53,3 +53,16 @@ fn what_cannot_be_opened_is_said() {
     assert_eq!(refused.code, 1, "{} {}", refused.stdout, refused.stderr);
     assert!(refused.stderr.contains("cannot listen"), "{}", refused.stderr);
 }
+
+#[test]
+fn an_address_that_names_no_page_opens_the_session() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], "") else { return };
+    for name in ["constructor", "toString", "__proto__", "nothing"] {
+        place.browser.visit(&format!("{}/?s={session}&page={name}", place.address)).unwrap();
+        place.sees(".message", "Call sorted(names).");
+        place.until("document.querySelector('.page-pane').hidden");
+        place.was_quiet();
+    }
+}

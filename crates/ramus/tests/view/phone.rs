@@ -8,6 +8,7 @@ const TALK: &str = "answers = [{ steps = [{ text = \"hello\" }] }]";
 
 /// Waits until this pane is the one that is seen.
 fn shows(place: &mut Place, pane: &str) {
+    place.until(&format!("document.querySelector('.switch [aria-current=true]').dataset.pane === '{pane}'"));
     place.until(&format!(
         "[...document.querySelectorAll('.pane')].filter((pane) => getComputedStyle(pane).visibility === 'visible').map((pane) => pane.classList[1]).join() === '{pane}'"
     ));

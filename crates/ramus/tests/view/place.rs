@@ -101,10 +101,24 @@ impl Place {
         self.ask(&format!("{find}.click()"));
     }
 
+    /// Answers the question that is shown, as soon as it takes an answer.
+    pub(crate) fn answer(&mut self, key: &str) {
+        self.until("document.querySelector('.question[data-ready]')");
+        self.press(&[key]);
+    }
+
     /// Pushes something that is behind "More".
     pub(crate) fn more(&mut self, text: &str) {
         self.push("More ▾");
         self.push(text);
+    }
+
+    /// Does something by its name, as the palette does.
+    pub(crate) fn act(&mut self, name: &str) {
+        let name = Value::from(name);
+        self.ask(&format!(
+            "import(document.querySelector('script').src.replace('app.js', 'actions.js')).then(({{ act }}) => void act({name}))"
+        ));
     }
 
     /// How many entries the tree says there are, once it has been read.

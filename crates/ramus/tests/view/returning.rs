@@ -44,12 +44,6 @@ fn what_happened_while_nobody_looked_is_read() {
     let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
     place.sees("#session-count", "1 session");
     place.sees(".message", "Call sorted(names).");
-    let look = |is_hidden: bool| {
-        format!(
-            "(() => {{ Object.defineProperty(document, 'hidden', {{ value: {is_hidden}, configurable: true }}); \
-             document.dispatchEvent(new Event('visibilitychange')); }})()"
-        )
-    };
     place.ask(&look(true));
     place.world.ok(&["new", "--title", "Made meanwhile"]);
     place.world.say(&session, "user", "Said meanwhile");
@@ -58,6 +52,39 @@ fn what_happened_while_nobody_looked_is_read() {
     place.ask(&look(false));
     place.sees(".session", "Made meanwhile");
     place.sees(".entry", "Said meanwhile");
+    place.was_quiet();
+}
+
+/// Has the page believe that nobody looks at it, or somebody again.
+fn look(is_hidden: bool) -> String {
+    format!(
+        "(() => {{ Object.defineProperty(document, 'hidden', {{ value: {is_hidden}, configurable: true }}); \
+         document.dispatchEvent(new Event('visibilitychange')); }})()"
+    )
+}
+
+/// A question that comes after a while.
+const ASKING_LATE: &str = "answers = [\n\
+    { steps = [{ text = \"let me see\" }, { delay_ms = 1500 }, { call = { id = \"c1\", name = \"bash\", arguments = { command = \"touch made\" } } }] },\n\
+    { steps = [{ text = \"done\" }] },\n]";
+
+#[test]
+fn a_turn_that_needs_somebody_says_so_while_nobody_looks() {
+    let world = World::new();
+    let script = world.file("../script.toml", ASKING_LATE);
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("do it").unwrap();
+    place.press(&["ctrl+Enter", "Escape"]);
+    place.sees(".streaming", "let me see");
+    place.ask(&look(true));
+    place.until("document.title.startsWith('Needs you: ')");
+    place.ask(&look(false));
+    place.sees(".question", "touch made");
+    place.sees(".message.assistant", "let me see");
     place.was_quiet();
 }
 

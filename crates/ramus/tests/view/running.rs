@@ -85,7 +85,7 @@ fn what_a_turn_asks_is_answered_in_the_view() {
     place.press(&["ctrl+Enter"]);
     place.sees(".question", "touch made");
     assert!(!place.world.path("project/made").exists());
-    place.browser.click(".question [data-answer=once]").unwrap();
+    place.browser.click(".question[data-ready] [data-answer=once]").unwrap();
     place.sees(".message.assistant strong", "made");
     place.until("!document.querySelector('.question')");
     assert!(place.world.path("project/made").exists());
@@ -95,8 +95,64 @@ fn what_a_turn_asks_is_answered_in_the_view() {
     place.until("document.activeElement.id === 'prompt'");
     place.browser.write("again").unwrap();
     place.push("Send");
-    place.browser.click(".question [data-answer=deny]").unwrap();
+    place.browser.click(".question[data-ready] [data-answer=deny]").unwrap();
     place.until("!document.querySelector('.question') && document.getElementById('send')");
     assert!(!place.world.path("project/made").exists());
+    place.was_quiet();
+}
+
+#[test]
+fn whoever_comes_in_the_middle_of_an_answer_reads_its_beginning() {
+    let world = World::new();
+    let words: Vec<String> = (1..=60).map(|at| format!("w{at} ")).collect();
+    let steps: String = words.iter().map(|word| format!("{{ text = \"{word}\" }}, {{ delay_ms = 40 }}, ")).collect();
+    let script = world.file("../script.toml", &format!("answers = [{{ steps = [{steps}{{ hang = true }}] }}]"));
+    let session = world.session();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.until("document.getElementById('send')");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("go on").unwrap();
+    place.press(&["ctrl+Enter"]);
+    place.sees(".streaming", "w5 ");
+    place.ask("(() => { window.old = true; location.reload(); })()");
+    // What was said before is there at once, and nothing of what comes is lost or there twice.
+    place.until("!window.old && document.querySelector('.streaming')?.textContent.includes('w1 w2 w3 w4 w5 ')");
+    let whole =
+        format!("document.querySelector('.streaming .body')?.textContent.trim() === '{}'", words.concat().trim());
+    place.until(&whole);
+    // Nor of what another window did not hear: pieces that are missing are read.
+    place.ask("(() => { window.other = new BroadcastChannel('ramus-events'); return undefined; })()");
+    place.ask(&format!(
+        "window.other.postMessage({{ name: 'message.delta', told: {{ session: '{session}', answer: 1, piece: 70, text: 'lost' }} }})"
+    ));
+    place.ask("new Promise((go) => setTimeout(go, 400))");
+    assert_eq!(place.ask(&whole), true);
+    place.was_quiet();
+}
+
+#[test]
+fn a_question_that_was_answered_while_the_stream_changed_hands_does_not_stay() {
+    let world = World::new();
+    let script = world.file("../script.toml", ENDLESS);
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.press(&["i"]);
+    place.until("document.activeElement.id === 'prompt'");
+    place.browser.write("go on for ever").unwrap();
+    place.press(&["ctrl+Enter"]);
+    place.sees(".streaming", "one two");
+    // Another window told of a question, and its answer was told to nobody.
+    place.ask("(() => { window.other = new BroadcastChannel('ramus-events'); })()");
+    place.ask(&format!(
+        "window.other.postMessage({{ name: 'permission.asked', told: {{ session: '{session}', question: 'q', call: 'c', name: 'bash', permission: 'bash', exact: 'ls', because: 'x' }} }})"
+    ));
+    place.sees(".question", "ls");
+    place.ask("window.other.postMessage({ state: 'open', isNew: true })");
+    place.until("!document.querySelector('.question')");
+    place.sees(".streaming", "one two");
+    place.browser.click("#cancel").unwrap();
+    place.sees(".note", "cancelled");
     place.was_quiet();
 }

@@ -106,6 +106,32 @@ fn what_is_written_for_one_session_is_not_said_in_another() {
 }
 
 #[test]
+fn a_picture_is_of_the_session_it_was_given_to_and_one_beside_the_box_is_of_none() {
+    let world = World::new();
+    let session = world.branched();
+    let other = world.ok(&["new", "--title", "Another one"]);
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.until("document.querySelectorAll('.session').length === 2");
+    // Reading it takes longer than going elsewhere.
+    place.ask("(() => { const real = FileReader.prototype.readAsDataURL; FileReader.prototype.readAsDataURL = function (file) { setTimeout(() => real.call(this, file), 500); }; })()");
+    place.ask(PASTE);
+    place.ask(
+        "[...document.querySelectorAll('.session')].find((one) => one.textContent.includes('Another one')).click()",
+    );
+    place.until(&format!("location.search.includes('{other}')"));
+    place.until(&format!("sessionStorage.getItem('pictures-{session}')?.includes('dot.png')"));
+    assert_eq!(place.ask(&format!("sessionStorage.getItem('pictures-{other}')")), serde_json::Value::Null);
+    // What is dropped beside the box does not take the place of the page.
+    let dropped = "(() => { const data = new DataTransfer(); data.items.add(new File([new Uint8Array([1])], 'dot.png', { type: 'image/png' })); \
+         return ['dragover', 'drop'].map((name) => { const event = new DragEvent(name, { dataTransfer: data, bubbles: true, cancelable: true }); \
+         document.querySelector('.tree').dispatchEvent(event); return event.defaultPrevented; }).join(); })()";
+    assert_eq!(place.ask(dropped), "true,true");
+    assert_eq!(place.ask("document.querySelectorAll('.pictures li').length"), 0);
+    place.was_quiet();
+}
+
+#[test]
 fn a_turn_that_runs_is_not_sent_pictures_without_a_word() {
     let world = World::new();
     let script = world.file("../script.toml", ENDLESS);
@@ -153,7 +179,7 @@ fn a_question_stays_in_focus_and_is_answered_by_a_key() {
     place.until("document.querySelector('.page-pane').hidden");
     assert_eq!(place.ask("document.querySelectorAll('.question').length"), 1);
     assert!(!place.world.path("project/made").exists());
-    place.press(&["y"]);
+    place.answer("y");
     place.sees(".message.assistant strong", "made");
     assert!(place.world.path("project/made").exists());
     place.press(&["?"]);
@@ -184,6 +210,45 @@ fn what_is_not_sent_yet_is_there_when_the_page_is_loaded_again() {
     place.ask("(() => { window.old = true; location.reload(); })()");
     place.until(&format!("!window.old && document.querySelector('.message.assistant') && {VALUE} === ''"));
     assert_eq!(place.ask("sessionStorage.length"), 0);
+    place.was_quiet();
+}
+
+/// Has the page lose what the server answers to a prompt, once.
+const LOSE: &str = "(() => { const real = window.fetch; window.fetch = async (url, how) => { const answer = await real(url, how); \
+     if (how?.method === 'POST' && /runs$/.test(String(url))) { window.fetch = real; throw new TypeError('lost'); } return answer; }; })()";
+
+#[test]
+fn what_arrived_without_an_answer_is_not_said_again() {
+    let world = World::new();
+    let script = world.file("../script.toml", ENDLESS);
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    write(&mut place, "tell me once");
+    place.ask(LOSE);
+    place.press(&["ctrl+Enter"]);
+    place.sees(".note.error", "does not answer");
+    place.until(&format!("{VALUE} === 'tell me once'"));
+    place.sees(".streaming", "one two");
+    // It is the same order, also after the page was loaded again and while the turn runs that it started.
+    place.ask("(() => { window.old = true; location.reload(); })()");
+    place.until(&format!("!window.old && document.getElementById('cancel') && {VALUE} === 'tell me once'"));
+    write(&mut place, "");
+    place.press(&["ctrl+Enter"]);
+    place.until(&format!("{VALUE} === ''"));
+    place.ask("new Promise((go) => setTimeout(go, 300))");
+    assert_eq!(place.ask("document.querySelectorAll('.queued li').length"), 0);
+    // What is said then is another order.
+    write(&mut place, "tell me once");
+    place.press(&["ctrl+Enter"]);
+    place.sees(".queued", "tell me once");
+    place.browser.click("#cancel").unwrap();
+    place.until("document.getElementById('send')");
+    assert_eq!(place.world.ok(&["show", &session]).matches("tell me once").count(), 1);
+    assert_eq!(
+        place.ask("Object.keys(sessionStorage).some((name) => sessionStorage[name].includes('sent\":{'))"),
+        false
+    );
     place.was_quiet();
 }
 

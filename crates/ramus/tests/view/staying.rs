@@ -162,3 +162,31 @@ fn what_happens_while_the_tree_is_read_is_read_afterwards() {
     place.sees(".message.assistant", "Two.");
     place.was_quiet();
 }
+
+#[test]
+fn a_dialog_stays_when_something_is_marked_in_it_and_let_go_outside() {
+    let world = World::new();
+    let session = world.branched();
+    let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
+    place.sees(".entry", "Without changing it?");
+    place.press(&["L"]);
+    place.until("document.activeElement.tagName === 'INPUT'");
+    place.browser.write("a good idea").unwrap();
+    let mouse = |place: &mut Place, kind: &str, (x, y): (f64, f64)| {
+        let event = json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1});
+        place.browser.command("Input.dispatchMouseEvent", event).unwrap();
+    };
+    let inside = place.ask("(() => { const box = document.activeElement.getBoundingClientRect(); return [box.left + 60, box.top + box.height / 2]; })()");
+    let inside = (inside[0].as_f64().unwrap(), inside[1].as_f64().unwrap());
+    for (kind, at) in [("mousePressed", inside), ("mouseMoved", (5.0, 400.0)), ("mouseReleased", (5.0, 400.0))] {
+        mouse(&mut place, kind, at);
+    }
+    place.ask("new Promise((go) => setTimeout(go, 100))");
+    assert_eq!(place.ask("document.querySelector('dialog input').value"), "a good idea");
+    // A press beside it closes it.
+    for kind in ["mousePressed", "mouseReleased"] {
+        mouse(&mut place, kind, (5.0, 400.0));
+    }
+    place.until("!document.querySelector('dialog')");
+    place.was_quiet();
+}

@@ -45,7 +45,7 @@ impl Engine {
         let is_there = session.leaf().as_ref() == Some(&id) && !plan.steps.iter().any(is_possible);
         if options.dry_run || is_there {
             let files = RestoreReport { plan, uncovered, ..RestoreReport::default() };
-            return Ok(RevertReport { files, leaf: id, is_done: false });
+            return Ok(RevertReport { files, leaf: id, snapshot: None, is_done: false });
         }
         let data = json!({"op": "branch", "client": self.client_of(session), "target": id.as_str()});
         let way = Way { plan, store: sight.near(), uncovered, without: None };
@@ -53,14 +53,14 @@ impl Engine {
         let what = format!("the files of {id}");
         let done = self.carry_out(session, way, (options.force, &what), Then::Move(data), &mut doing)?;
         self.record(session, &mut doing, done.drafts)?;
-        Ok(RevertReport { files: done.files, leaf: id, is_done: true })
+        Ok(RevertReport { files: done.files, leaf: id, snapshot: None, is_done: true })
     }
 }
 
 impl Session {
     /// Returns the files as they were last seen on the path to an entry, and where that is told; what was there before the
     /// first change behind it when they were never seen before.
-    fn files_at(&self, entry: Seq, timeline: &Timeline) -> Result<Option<(Seq, SnapshotId)>, EngineError> {
+    pub(super) fn files_at(&self, entry: Seq, timeline: &Timeline) -> Result<Option<(Seq, SnapshotId)>, EngineError> {
         for note in self.path_notes(Some(entry)) {
             let (seq, note) = note?;
             if let Some(commit) = note.commit.or(note.latest) {

@@ -159,12 +159,12 @@ struct Polite {
 }
 
 impl Asker for Polite {
-    fn ask(&self, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
+    fn ask(&self, id: &str, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
         let (asker, keyboard) = (Arc::clone(&self.asker), Arc::clone(&self.keyboard));
-        let (call, question, because) = (call.clone(), question.clone(), because.clone());
+        let (id, call, question, because) = (id.to_owned(), call.clone(), question.clone(), because.clone());
         async move {
             let _held = keyboard.lock_owned().await;
-            asker.ask(&call, &question, &because).await
+            asker.ask(&id, &call, &question, &because).await
         }
         .boxed()
     }

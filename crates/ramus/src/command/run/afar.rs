@@ -99,7 +99,11 @@ async fn ask(handle: Handle, asked: Map<String, Value>, keyboard: Keyboard) {
     for _ in 0..person::PATIENCE {
         let question = asked.clone();
         let answered = tokio::task::spawn_blocking(move || person::reply(&question)).await;
-        let reply = answered.unwrap_or_else(|_| json!({"answer": "deny"}));
+        let mut reply = answered.unwrap_or_else(|_| json!({"answer": "deny"}));
+        // What was seen is what is answered. Older servers give their questions no names.
+        if let (Some(reply), Some(question)) = (reply.as_object_mut(), asked.get("question")) {
+            reply.insert("question".into(), question.clone());
+        }
         match handle.answer(asked.word("call"), &reply).await {
             Err(error) if error.status() == Some(422) => person::complain(&error.to_string()),
             // Somebody else was faster.

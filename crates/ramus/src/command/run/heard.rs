@@ -1,6 +1,6 @@
 //! Events of a turn as they come from a server, made what the watcher of a turn is told here.
 
-use ramus_agent::Event;
+use ramus_agent::{Event, Piece};
 use ramus_model::EntryId;
 use serde_json::{Map, Value};
 
@@ -10,8 +10,8 @@ use crate::render::Answer as _;
 pub(super) fn event(name: &str, data: &Map<String, Value>) -> Option<Event> {
     let text = |name: &str| data.word(name).to_owned();
     Some(match name {
-        "message.delta" => Event::MessageDelta(text("text")),
-        "thinking.delta" => Event::ThinkingDelta(text("text")),
+        "message.delta" => Event::MessageDelta(piece(data)),
+        "thinking.delta" => Event::ThinkingDelta(piece(data)),
         "message.end" => Event::MessageEnd { stop_reason: text("stop_reason"), seq: None },
         "tool.start" => Event::ToolStart {
             call: text("call"),
@@ -28,6 +28,7 @@ pub(super) fn event(name: &str, data: &Map<String, Value>) -> Option<Event> {
             seq: None,
         },
         "permission.asked" => Event::PermissionAsked {
+            question: text("question"),
             call: text("call"),
             name: text("name"),
             permission: text("permission"),
@@ -61,4 +62,8 @@ pub(super) fn event(name: &str, data: &Map<String, Value>) -> Option<Event> {
         "title.changed" => Event::TitleChanged(text("title")),
         _ => return None,
     })
+}
+
+fn piece(data: &Map<String, Value>) -> Piece {
+    Piece { text: data.word("text").to_owned(), answer: data.count("answer"), number: data.count("piece") }
 }

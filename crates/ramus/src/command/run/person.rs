@@ -22,7 +22,7 @@ pub(super) const PATIENCE: usize = 5;
 struct Nobody;
 
 impl Asker for Nobody {
-    fn ask(&self, _: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
+    fn ask(&self, _: &str, _: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
         let reason = format!(
             "it must be asked for ({because}), and nobody can be asked; `--permission {}=allow` allows it",
             question.permission
@@ -38,7 +38,7 @@ struct Person {
 }
 
 impl Asker for Person {
-    fn ask(&self, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
+    fn ask(&self, _: &str, call: &Called, question: &Question, because: &Because) -> BoxFuture<'static, Answer> {
         let text = shown(&call.name, question, &because.to_string());
         let (question, attention) = (question.clone(), Arc::clone(&self.attention));
         let answered = tokio::task::spawn_blocking(move || {
