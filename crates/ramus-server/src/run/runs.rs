@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use super::desk::Desk;
 use super::{Order, WhenBusy};
 use crate::access::Owner;
-use crate::error::ApiError;
+use crate::error::{ApiError, Kind};
 use crate::hub::{Frame, event};
 
 /// How many turns that ended are remembered.
@@ -70,6 +70,8 @@ impl Running {
         self.inbox.say(text, when).map_err(|refused| match refused {
             NotTaken::Busy(_) => ApiError::busy("a turn is running in this session"),
             NotTaken::Over(_) => ApiError::conflict("the turn is over").hint("start another one"),
+            NotTaken::Full(_) => ApiError::busy(refused.to_string()).hint("wait until the model has heard some of it"),
+            NotTaken::TooLong(_) => ApiError::new(Kind::TooLarge, refused.to_string()).hint("send a file"),
         })
     }
 

@@ -1,0 +1,67 @@
+//! What is told and what is said is bounded in bytes: nobody has the server hold more than it should.
+
+use ramus_server::Limits;
+use serde_json::json;
+
+use crate::http::Event;
+use crate::world::{World, result};
+
+/// An answer that never ends.
+const ENDLESS: &str = "answers = [{ steps = [{ text = \"one \" }, { hang = true }] }]";
+
+#[test]
+fn k5_so_many_words_wait_for_a_turn_and_no_more() {
+    let world = World::with(ENDLESS, Limits::default());
+    let session = world.session();
+    let runs = format!("/api/v1/sessions/{session}/runs");
+    let run = world.post(&runs, &json!({"prompt": "go"})).json()["run"].as_str().unwrap().to_owned();
+    let say = |text: &str| world.post(&format!("{runs}/{run}/messages"), &json!({"text": text, "when": "queue"}));
+    let long = "x".repeat(200_000);
+    let taken = (0..20).take_while(|_| say(&long).status == 202).count();
+    assert_eq!(taken, 5);
+    let refused = say(&long);
+    assert_eq!((refused.status, refused.kind().as_str()), (409, "busy"));
+    let queued = world.post(&runs, &json!({"prompt": long, "when_busy": "queue"}));
+    assert_eq!((queued.status, queued.kind().as_str()), (409, "busy"));
+    assert_eq!((say(&"x".repeat(2 << 20)).status, say("a word").status), (413, 202));
+    // Many that are short count too.
+    let short = (0..2000).take_while(|_| say("x").status == 202).count();
+    assert!((10..100).contains(&short), "{short}");
+    let told = world.read(&format!("{runs}/{run}"))["waiting"].as_array().unwrap().len();
+    assert!(told <= 6 + short, "{told}");
+    // What is taken out makes room.
+    let watched = world.request("GET", &format!("/api/v1/sessions/{session}/events")).events(world.address);
+    assert_eq!(world.post(&format!("{runs}/{run}/messages/take-out"), &json!({"text": long})).status, 202);
+    assert!({ watched }.any(|event| event.data["taken_out"] == long.as_str()));
+    assert_eq!(say(&long[..100_000]).status, 202);
+    assert_eq!(world.post(&format!("{runs}/{run}/cancel"), &json!({})).status, 202);
+}
+
+#[test]
+fn k2_a_reader_that_stands_still_is_dropped_when_too_many_bytes_wait_for_it() {
+    let world = World::start();
+    let session = world.session();
+    let entries = format!("/api/v1/sessions/{session}/entries");
+    let mut stalled = world.request("GET", &format!("/api/v1/sessions/{session}/events")).events(world.address);
+    let mut all = world.request("GET", "/api/v1/events").events(world.address);
+    // They heard something, so that they do not begin with what the log holds.
+    world.append(&session, &["one"]);
+    let is_told = |event: &Event| event.name == "entry.appended";
+    assert!(stalled.find(is_told).is_some() && all.find(is_told).is_some());
+    // Far fewer than the events that may wait, and far more bytes: as long as what is not kept outside of its line.
+    let long = (0..10).map(|_| result(450_000)).collect::<Vec<_>>();
+    for _ in 0..8 {
+        assert_eq!(world.post(&entries, &json!({"entries": long})).status, 201);
+    }
+    let (mut last, mut was_dropped) = (None, false);
+    for event in stalled {
+        was_dropped |= event.name == "dropped";
+        last = event.id.or(last);
+    }
+    assert!(was_dropped);
+    // Whoever comes back has the rest from the log.
+    let again = world.request("GET", &format!("/api/v1/sessions/{session}/events"));
+    let again = again.header("last-event-id", &last.unwrap()).events(world.address);
+    assert!({ again }.any(|event| event.id.as_deref() == Some("82")));
+    assert!({ all }.any(|event| event.name == "dropped"));
+}
