@@ -1,10 +1,10 @@
 //! What is told and what is said is bounded in bytes: nobody has the server hold more than it should.
 
 use ramus_server::Limits;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::http::Event;
-use crate::world::{World, result};
+use crate::world::{LEADING, World, result};
 
 /// An answer that never ends.
 const ENDLESS: &str = "answers = [{ steps = [{ text = \"one \" }, { hang = true }] }]";
@@ -64,4 +64,36 @@ fn k2_a_reader_that_stands_still_is_dropped_when_too_many_bytes_wait_for_it() {
     let again = again.header("last-event-id", &last.unwrap()).events(world.address);
     assert!({ again }.any(|event| event.id.as_deref() == Some("82")));
     assert!({ all }.any(|event| event.name == "dropped"));
+}
+
+/// Everything that is told of all sessions until the turn of one ends.
+fn told(world: &World, target: &str, session: &str, order: &Value) -> Vec<Event> {
+    let mut events = world.request("GET", target).events(world.address);
+    assert_eq!(events.next().unwrap().name, "open");
+    assert_eq!(world.post(&format!("/api/v1/sessions/{session}/runs"), order).status, 202);
+    let mut told: Vec<Event> = Vec::new();
+    while told.last().is_none_or(|event| event.name != "run.ended") {
+        told.extend(events.next());
+    }
+    told
+}
+
+#[test]
+fn words_of_a_child_are_told_to_whoever_wants_words_and_not_kept() {
+    let script = "answers = [\n\
+        { steps = [{ call = { id = \"c1\", name = \"task\", arguments = { agent = \"helper\", prompt = \"do\", description = \"it\" } } }] },\n\
+        { steps = [{ text = [\"so \", \"many \", \"words\"] }] },\n\
+        { steps = [{ text = \"done\" }] },\n]";
+    let is_word = |event: &Event| event.name == "child.event" && event.data["event"]["type"] == "message.delta";
+    let other = |event: &Event| event.name == "child.event" && event.data["event"]["type"] == "message.end";
+    for (target, hears) in [("/api/v1/events", false), ("/api/v1/events?pieces=true", true)] {
+        let world = World::with(script, Limits::default());
+        world.allow_everything();
+        let session = world.session();
+        let order = json!({"prompt": "go", "agent": LEADING});
+        let told = told(&world, target, &session, &order);
+        assert_eq!(told.iter().any(is_word), hears, "{target}");
+        assert!(told.iter().any(other), "{target}");
+        assert!(told.iter().filter(|event| is_word(event)).all(|event| event.id.is_none()));
+    }
 }
