@@ -97,10 +97,7 @@ async fn begin(
     }
     let started = Instant::now();
     let (whose, name) = (owner.clone(), client.clone());
-    let session = app.work(move |app| {
-        let _place = app.places.hold(&whose, &name);
-        app.start_client_session(&whose, &name)
-    });
+    let session = app.work_alone(&owner, &client, move |app| app.start_client_session(&whose, &name));
     let mut session = session.await?;
     // Whoever wants to see it all watches before it starts.
     let reader = match said.stream && wants_events(&headers) {

@@ -75,8 +75,8 @@ pub(crate) async fn node(
 #[utoipa::path(delete, path = "/api/session/history", tag = "workbench", params(Whose),
     responses((status = 200, description = "What was erased", body = Shape), Refusals))]
 pub(crate) async fn delete(State(app): State<Arc<App>>, owner: Owner, client: Client) -> Result<Answer, ApiError> {
-    app.work(move |app| {
-        let _place = app.places.hold(&owner, &client);
+    let (whose, name) = (owner.clone(), client.clone());
+    app.work_alone(&whose, &name, move |app| {
         let Some(mut session) = app.client_session(&owner, &client)? else {
             let told = json!({
                 "history_cleared": true, "cleared_messages": 0, "workspace": {"removed": false}, "vm": nothing(&client),
