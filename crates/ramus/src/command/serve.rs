@@ -14,13 +14,14 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Args;
 use ramus_model::time;
-use ramus_server::{Address, Config, Home, Limits, Line, Listen, Log, ServeError, Server, Tls, TlsError};
+use ramus_server::{Address, Config, Home, Limits, Line, Listen, Log, ServeError, Server, Tls, TlsError, log_panics};
 use serde_json::json;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
+use crate::redaction;
 use crate::render::{Text, json as shape, style};
 pub(super) use token::Keys;
 use token::Origin;
@@ -129,6 +130,8 @@ impl Serve {
             log: Log::new(write_log),
             engine: invocation.engine.clone(),
         };
+        // What fails without an answer is written down like what fails with one.
+        log_panics(Log::new(write_log), redaction::redactor(invocation.home.settings()));
         files::allow(config.limits.connections);
         let runtime =
             Builder::new_multi_thread().enable_all().build().context("cannot start what the server runs on")?;
