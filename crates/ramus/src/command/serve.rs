@@ -37,11 +37,11 @@ The server answers under /api/v1 with what the commands print with --json; GET /
 this machine only, unless --expose is given. Every request needs the token: `Authorization: Bearer TOKEN`. The token is \
 RAMUS_TOKEN, the first line of --token-file, or one that is made at the first start and kept in the home. Further lines of \
 --token-file, `OWNER TOKEN [ROLE] [expires=TIME]`, let others in, for the sessions of that owner and no others. Whose role is \
-view may look, prompt have turns run too, approve answer what they ask and change files too, admin do everything. When the file \
-changes, it is read again.
+view may look, prompt have turns run too, approve answer what they ask and change files too, admin do everything; a line without \
+a role is one of admin. When the file changes, it is read again.
 
 When the server is ready it prints one line on stdout. Ctrl-C or SIGTERM ends it: streams end, turns are cancelled, and \
-everything that was acknowledged stays.
+everything that was acknowledged stays. That takes up to ten seconds; a second one ends it at once.
 
 Examples:
   ramus serve
@@ -146,15 +146,21 @@ impl Serve {
             ready(invocation, server.address(), &keys)?;
             let stop = server.stopper();
             let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-            tokio::spawn(async move {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
+            // The first one has the server end, and whoever cannot wait for that sends another.
+            let hurried = async {
+                for _ in 0..2 {
+                    tokio::select! {
+                        _ = interrupt.recv() => {}
+                        _ = terminate.recv() => {}
+                    }
+                    stop.stop();
                 }
-                stop.stop();
-            });
+            };
             let rereading = tokio::spawn(reread::follow(keys, access));
-            server.run().await;
+            tokio::select! {
+                () = server.run() => {}
+                () = hurried => {}
+            }
             rereading.abort();
             anyhow::Ok(())
         });

@@ -48,10 +48,14 @@ impl Serving {
         (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
     }
 
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
     /// Ends it as a service manager does, and returns its exit code and what it said.
     fn end(mut self) -> (i32, String) {
-        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.signal(rustix::process::Signal::TERM);
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         (self.child.wait().unwrap().code().unwrap(), said)
@@ -169,6 +173,30 @@ fn a_token_that_is_taken_out_of_the_file_is_none_any_more() {
     let (code, said) = server.end();
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("expires=TIME") && !said.contains(theirs), "{said}");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "nothing tells that nothing happens")]
+fn who_cannot_wait_for_its_end_says_so_again() {
+    let world = World::new().with("RAMUS_TOKEN", "0123456789abcdef0123");
+    let mut serving = Serving::start(&world, &[]);
+    // Somebody who does not say all of it.
+    let mut slow = TcpStream::connect(&serving.address).unwrap();
+    let head = format!(
+        "POST /api/v1/sessions HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer 0123456789abcdef0123\r\n\
+         content-type: application/json\r\ncontent-length: 100\r\n\r\n{{",
+        serving.address
+    );
+    slow.write_all(head.as_bytes()).unwrap();
+    assert_eq!(serving.ask(None, "/health").0, 200);
+    std::thread::sleep(Duration::from_millis(500));
+    serving.signal(rustix::process::Signal::INT);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(serving.child.try_wait().unwrap(), None, "whoever is there has some time");
+    let again = std::time::Instant::now();
+    serving.signal(rustix::process::Signal::INT);
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    assert!(again.elapsed() < Duration::from_secs(5), "{:?}", again.elapsed());
 }
 
 /// What a page from elsewhere tries, each in its own way; it tells what it could read.
