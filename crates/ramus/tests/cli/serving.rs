@@ -264,6 +264,23 @@ const DRIVE_BY: &str = r#"
 })()
 "#;
 
+/// The page that it is tried from.
+const ELSEWHERE: &str = "<!doctype html><title>elsewhere</title><body></body>";
+
+/// Serves that page from another port of this machine, for as long as the test runs.
+fn neighbour() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n";
+            let _ = stream.read(&mut [0; 8192]);
+            let _ = write!(stream, "{head}content-length: {}\r\n\r\n{ELSEWHERE}", ELSEWHERE.len());
+        }
+    });
+    format!("http://{address}/")
+}
+
 #[test]
 fn l6_a_page_from_elsewhere_reads_nothing_and_does_nothing() {
     let Some(mut browser) = Browser::start().unwrap() else {
@@ -280,10 +297,8 @@ fn l6_a_page_from_elsewhere_reads_nothing_and_does_nothing() {
     browser.wait_until("location.pathname === '/'").unwrap();
     assert_eq!(browser.evaluate("fetch('/api/v1/sessions?drafts=true').then((answer) => answer.status)").unwrap(), 200);
     let before = world.ok(&["show", &session, "--json"]);
-    let page = world.file("elsewhere.html", "<!doctype html><title>elsewhere</title><body></body>");
-    browser.open(std::path::Path::new(&page), "").unwrap();
+    let page = world.file("elsewhere.html", ELSEWHERE);
     let script = DRIVE_BY.replace("ADDRESS", &serving.address).replace("SESSION", &session);
-    let read = browser.evaluate(&script).unwrap();
     let expected = json!({
         "get omit": "refused", "get include": "refused", "blind omit": "refused", "blind include": "refused",
         "post text omit": "refused", "post text include": "refused", "post json omit": "refused",
@@ -291,9 +306,22 @@ fn l6_a_page_from_elsewhere_reads_nothing_and_does_nothing() {
         "form": "sent", "script": "refused", "image": "refused", "style": "refused", "frame": "closed",
         "events": "refused", "socket": "refused", "health": "refused",
     });
-    assert_eq!(read, expected);
-    assert!(!read.to_string().contains("canary"));
-    assert_eq!(world.ok(&["show", &session, "--json"]), before);
+    // From another site, and from another port of this machine: that is the same site, so the cookie comes along.
+    let neighbour = neighbour();
+    for is_neighbour in [false, true] {
+        match is_neighbour {
+            false => browser.open(std::path::Path::new(&page), "").unwrap(),
+            true => browser.visit(&neighbour).unwrap(),
+        }
+        assert_eq!(browser.evaluate("document.title").unwrap(), "elsewhere");
+        let read = browser.evaluate(&script).unwrap();
+        assert_eq!(read, expected, "{is_neighbour}");
+        assert!(!read.to_string().contains("canary"));
+        assert_eq!(world.ok(&["show", &session, "--json"]), before);
+    }
+    // It is still logged in.
+    browser.visit(&format!("http://{}/", serving.address)).unwrap();
+    assert_eq!(browser.evaluate("fetch('/api/v1/sessions?drafts=true').then((answer) => answer.status)").unwrap(), 200);
     assert_eq!(serving.end().0, 0);
 }
 
