@@ -134,6 +134,20 @@ fn c9_another_answer_leaves_the_first_as_a_branch() {
 }
 
 #[test]
+fn c9_what_was_said_last_stays_when_no_turn_can_be_run_in_its_place() {
+    let world = World::start();
+    chat(&world, "first");
+    let history = || world.read("/api/session/history")["history"].clone();
+    let before = history();
+    for _ in 0..2 {
+        // Only when it is made ready does it turn out that it cannot be run.
+        let late = json!({"message": "better", "replace_last": true, "model": "none/late"});
+        assert_eq!(world.post("/api/chat", &late).status, 400);
+        assert_eq!(history(), before);
+    }
+}
+
+#[test]
 fn e3_a_chat_is_streamed_when_both_sides_want_it() {
     const CALLING: &str = "answers = [\n\
         { steps = [{ call = { id = \"c1\", name = \"glob\", arguments = { pattern = \"*\" } } }] },\n\

@@ -6,8 +6,6 @@ use std::time::Instant;
 use axum::extract::{FromRequest as _, Request, State};
 use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
-use ramus_engine::Session;
-use ramus_model::{Record, Role, Seq};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::task::JoinHandle;
@@ -98,7 +96,7 @@ async fn begin(
     let started = Instant::now();
     let (whose, name) = (owner.clone(), client.clone());
     let session = app.work_alone(&owner, &client, move |app| app.start_client_session(&whose, &name));
-    let mut session = session.await?;
+    let session = session.await?;
     // Whoever wants to see it all watches before it starts.
     let reader = match said.stream && wants_events(&headers) {
         true => {
@@ -112,8 +110,8 @@ async fn begin(
     let prompt = said.message;
     // The answer is that of one turn, so what comes while another one runs is not told to that.
     let when_busy = WhenBusy::Reject;
-    let (model, ask) = (said.model, Some(said.ask));
-    let order = Order { prompt: Some(prompt.clone()), model, ask, when_busy, ..Order::default() };
+    let (model, ask, leave_last) = (said.model, Some(said.ask), said.replace_last);
+    let order = Order { prompt: Some(prompt.clone()), model, ask, leave_last, when_busy, ..Order::default() };
     let whose = owner.clone();
     // In one piece: a turn that was taken is started, whoever has left meanwhile.
     let run = app.work(move |app| {
@@ -128,12 +126,6 @@ async fn begin(
         match app.runs.take(&whose, session.id(), &order, key.as_deref())? {
             Taken::Told(run) => Ok(run),
             Taken::Started(run, letters) => {
-                if said.replace_last
-                    && let Err(error) = leave_last(app, &mut session)
-                {
-                    app.give_up(&run, error.clone());
-                    return Err(error);
-                }
                 app.start(&run, session, order, letters);
                 Ok(run)
             }
@@ -144,18 +136,4 @@ async fn begin(
     // It is brought to its end also when nobody waits any more.
     let ended = tokio::spawn(awaited.reply());
     Ok(Begun { run, reader, ended })
-}
-
-/// Goes back to before the last thing that a person said.
-fn leave_last(app: &App, session: &mut Session) -> Result<(), ApiError> {
-    let log = session.log();
-    let is_user = |seq: &Seq| log.record(*seq).is_some_and(|record| record.role == Role::User && record.is_visible());
-    let Some(last) = log.ancestors(log.leaf()).find(is_user) else { return Ok(()) };
-    let shows = |seq: &Seq| log.record(*seq).is_some_and(Record::is_visible);
-    let before = log.ancestors(Some(last)).skip(1).find(shows);
-    match before {
-        Some(before) => drop(app.engine.branch(session, before)?),
-        None => app.engine.reset_leaf(session)?,
-    }
-    app.finish(session).map(drop)
 }
