@@ -500,6 +500,50 @@ fn what_is_sent_again_with_its_key_is_done_once_also_after_a_restart() {
 }
 
 #[test]
+fn the_same_key_with_another_order_is_refused_whatever_is_other_about_it() {
+    let mut world = World::start();
+    let send = |world: &World, target: &str, body: &Value| {
+        world.request("POST", target).header("idempotency-key", "k").json(body).send(world.address).status
+    };
+    let session = world.session();
+    world.append(&session, &["one", "two"]);
+    let fork = format!("/api/v1/sessions/{session}/fork");
+    let new = json!({"title": "t", "model": "a/b", "permission": ["bash=allow"]});
+    let forked = json!({"entry": "#2", "title": "t"});
+    let said = json!({"message": "hello"});
+    let orders = [("/api/v1/sessions", new), (&fork, forked), ("/api/chat", said)];
+    let others = [
+        vec![
+            json!({"title": "t", "permission": ["bash=allow"]}),
+            json!({"title": "t", "model": "a/c", "permission": ["bash=allow"]}),
+            json!({"title": "t", "model": "a/b"}),
+            json!({"title": "t", "model": "a/b", "permission": ["bash=deny"]}),
+            json!({}),
+        ],
+        vec![json!({"entry": "#2"}), json!({"title": "t"}), json!({"entry": "#3", "title": "t"}), json!({})],
+        vec![json!({"message": "hello", "replace_last": true}), json!({"message": "hello", "ask": true})],
+    ];
+    for (target, body) in &orders {
+        assert!([200, 201].contains(&send(&world, target, body)), "{target}");
+    }
+    for _ in 0..2 {
+        for ((target, body), others) in orders.iter().zip(&others) {
+            assert!([200, 201].contains(&send(&world, target, body)), "{target}");
+            for other in others {
+                assert_eq!(send(&world, target, other), 409, "{target} {other}");
+            }
+        }
+        world.restart();
+    }
+    // What happens to a session since is no other order.
+    let made = world.request("POST", "/api/v1/sessions").header("idempotency-key", "k").json(&orders[0].1);
+    let id = made.send(world.address).json()["session"]["id"].as_str().unwrap().to_owned();
+    let change = world.request("PATCH", &format!("/api/v1/sessions/{id}")).json(&json!({"model": "c/d", "title": "u"}));
+    assert_eq!(change.send(world.address).status, 200);
+    assert_eq!(made.send(world.address).json()["session"]["id"], id.as_str());
+}
+
+#[test]
 fn a_fork_expects_a_position_too() {
     let world = World::start();
     let session = world.session();
