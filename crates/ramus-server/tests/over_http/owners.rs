@@ -79,6 +79,27 @@ fn what_goes_with_its_parent_is_closed() {
 }
 
 #[test]
+fn i8_what_others_have_does_not_go_with_its_parent_and_is_not_told() {
+    let world = World::start();
+    let parent = world.session();
+    let child = |order: serde_json::Value| {
+        let made = world.post("/api/v1/sessions", &order);
+        assert_eq!(made.status, 201);
+        made.json()["session"]["id"].as_str().unwrap().to_owned()
+    };
+    let ours = child(json!({"parent": parent}));
+    let theirs = child(json!({"parent": parent, "owner": "bob"}));
+    let target = format!("/api/v1/sessions/{parent}");
+    for dry in ["?dry_run=true", "?dry_run=true&cascade=true", "?cascade=true"] {
+        let gone = world.delete(&format!("{target}{dry}"));
+        assert_eq!((gone.status, &gone.json()["children"]), (200, &json!([ours])), "{dry}");
+    }
+    let status = |request: Request| request.send(world.address).status;
+    assert_eq!(status(world.as_bob("GET", &format!("/api/v1/sessions/{theirs}"))), 200);
+    assert_eq!(world.get(&format!("/api/v1/sessions/{ours}")).status, 404);
+}
+
+#[test]
 fn what_works_for_a_session_belongs_to_its_owner() {
     let script = r#"answers = [
         { steps = [{ call = { name = "task", arguments = { agent = "helper", prompt = "look", description = "Look" } } }] },
