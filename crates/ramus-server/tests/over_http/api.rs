@@ -544,6 +544,17 @@ fn the_same_key_with_another_order_is_refused_whatever_is_other_about_it() {
 }
 
 #[test]
+fn files_of_a_directory_that_is_not_there_are_not_compared() {
+    let world = World::start();
+    let made = world.post("/api/v1/sessions", &json!({"cwd": "/nowhere/at/all"}));
+    let session = made.json()["session"]["id"].as_str().unwrap().to_owned();
+    for query in ["", "?path=a", "?to=x&path=@"] {
+        let answer = world.get(&format!("/api/v1/sessions/{session}/diff{query}"));
+        assert!([404, 422].contains(&answer.status), "{query}: {}", String::from_utf8_lossy(&answer.body));
+    }
+}
+
+#[test]
 fn a_fork_expects_a_position_too() {
     let world = World::start();
     let session = world.session();
