@@ -3,8 +3,8 @@
 use ramus_server::Limits;
 use serde_json::{Value, json};
 
-use crate::http::Event;
-use crate::world::{LEADING, World, result};
+use crate::http::{Event, PATIENCE};
+use crate::world::{LEADING, World, message, result};
 
 /// An answer that never ends.
 const ENDLESS: &str = "answers = [{ steps = [{ text = \"one \" }, { hang = true }] }]";
@@ -96,4 +96,30 @@ fn words_of_a_child_are_told_to_whoever_wants_words_and_not_kept() {
         assert!(told.iter().any(other), "{target}");
         assert!(told.iter().filter(|event| is_word(event)).all(|event| event.id.is_none()));
     }
+}
+
+#[test]
+fn a_chat_leaves_room_for_the_bodies_of_others_when_it_was_heard() {
+    let script = "answers = [{ steps = [{ delay_ms = 5000 }, { text = \"at last\" }] }]";
+    let world = World::with(script, Limits { body: 128 << 10, bodies: 128 << 10, ..Limits::default() });
+    let session = world.session();
+    let long = "x".repeat(100 << 10);
+    std::thread::scope(|scope| {
+        let chat = scope.spawn(|| world.post("/api/chat", &json!({"message": long})).status);
+        let began = std::time::Instant::now();
+        let client = loop {
+            assert!(began.elapsed() < PATIENCE);
+            if let Some(client) = world.read("/api/session/info")["session"].as_str() {
+                break client.to_owned();
+            }
+        };
+        let runs = || world.read(&format!("/api/v1/sessions/{client}/runs"))["runs"].clone();
+        while runs()[0]["status"] != "running" {
+            assert!(began.elapsed() < PATIENCE);
+        }
+        let entries = json!({"entries": [message(&long)]});
+        let appended = world.post(&format!("/api/v1/sessions/{session}/entries"), &entries);
+        assert_eq!((appended.status, &runs()[0]["status"]), (201, &json!("running")));
+        assert_eq!(chat.join().unwrap(), 200);
+    });
 }
