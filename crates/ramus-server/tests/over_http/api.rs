@@ -409,6 +409,10 @@ fn models_and_tools_are_those_of_the_workshop() {
     assert_eq!(models["directory"], world.home.path().to_str().unwrap());
     assert_eq!(world.read("/api/v1/models?cwd=/srv")["directory"], "/srv");
     assert_eq!(world.get("/api/v1/models?cwd=srv").status, 422);
+    // Whoever may not choose a directory does not have its settings read either.
+    let as_prompter = |cwd: &str| world.as_prompter("GET", &format!("/api/v1/models{cwd}")).send(world.address).status;
+    let own = format!("?cwd={}", world.home.path().display());
+    assert_eq!((as_prompter(""), as_prompter(&own), as_prompter("?cwd=/srv")), (200, 200, 403));
     assert_eq!(world.get("/api/v1/models?who=me").status, 400);
     let tools = world.post(&format!("/api/v1/sessions/{session}/tools"), &json!({"agent": "plan"}));
     assert_eq!((tools.status, &tools.json()["tools"][0]["name"]), (200, &json!("plan")));

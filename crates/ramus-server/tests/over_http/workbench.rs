@@ -174,6 +174,27 @@ fn e3_a_chat_is_streamed_when_both_sides_want_it() {
 }
 
 #[test]
+fn a_chat_that_is_sent_again_is_told_at_once_what_came_of_it() {
+    let mut world = World::start();
+    let send = |world: &World| {
+        let request = world.request("POST", "/api/chat").header("accept", "text/event-stream");
+        let request = request.header("idempotency-key", "k").json(&json!({"message": "hello", "stream": true}));
+        let began = std::time::Instant::now();
+        let told: Vec<Value> = request.events(world.address).map(|event| event.data).collect();
+        assert!(began.elapsed() < Duration::from_secs(8), "nobody waits for a heartbeat: {:?}", began.elapsed());
+        told
+    };
+    let first = send(&world);
+    for _ in 0..2 {
+        let again = send(&world);
+        let kinds: Vec<&str> = again.iter().map(|event| event["type"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["final", "stop"]);
+        assert_eq!(again[0]["payload"]["run"], first[first.len() - 2]["payload"]["run"]);
+        world.restart();
+    }
+}
+
+#[test]
 fn slides_that_were_not_allowed_are_none() {
     const SLIDES: &str = "answers = [\n\
         { steps = [{ call = { id = \"c1\", name = \"slides\", arguments = { title = \"One\", slides = [{ title = \"first\" }] } } }] },\n\

@@ -58,9 +58,11 @@ pub(crate) async fn chat(
 ) -> Result<Response, ApiError> {
     let limit = app.limits.request;
     let begun = tokio::time::timeout(limit, begin(app, owner, client, key, request));
-    let Begun { run, reader, ended } = begun.await.map_err(|_| late(&Method::POST))??;
+    let Begun { run, is_old, reader, ended } = begun.await.map_err(|_| late(&Method::POST))??;
     match reader {
-        Some(reader) => Ok(stream::answer(reader.until_end_of(&run, false), ended)),
+        // Nothing of it is told any more.
+        Some(_) if is_old && run.is_over() => Ok(stream::answer(None, ended)),
+        Some(reader) => Ok(stream::answer(Some(reader.until_end_of(&run, is_old)), ended)),
         // A turn takes as long as it takes, and this is its answer.
         None => {
             let failed = |_| ApiError::new(Kind::Broken, "the server failed; look before trying again");
@@ -77,6 +79,8 @@ pub(crate) fn waits_for_turn(method: &Method, route: Option<&str>) -> bool {
 /// A turn that was started, whoever watches it, and what comes of it.
 struct Begun {
     run: Arc<Running>,
+    /// Whether it was started before, with the same key.
+    is_old: bool,
     reader: Option<Reader>,
     ended: JoinHandle<Result<Map<String, Value>, ApiError>>,
 }
@@ -116,7 +120,7 @@ async fn begin(
     // In one piece: a turn that was taken is started, whoever has left meanwhile.
     let run = app.work(move |app| {
         if let Some(past) = app.recall(&whose, &session, &order, key.as_deref())? {
-            return Ok(past);
+            return Ok((past, true));
         }
         // A turn that runs refuses what comes; one that could not run is refused before anybody is told of it.
         let is_known = app.runs.is_known(&whose, session.id().as_str(), key.as_deref());
@@ -124,16 +128,16 @@ async fn begin(
             app.check_order(&session, &order)?;
         }
         match app.runs.take(&whose, session.id(), &order, key.as_deref())? {
-            Taken::Told(run) => Ok(run),
+            Taken::Told(run) => Ok((run, true)),
             Taken::Started(run, letters) => {
                 app.start(&run, session, order, letters);
-                Ok(run)
+                Ok((run, false))
             }
         }
     });
-    let run = run.await?;
+    let (run, is_old) = run.await?;
     let awaited = Awaited { app: Arc::clone(&app), owner, client, run: Arc::clone(&run), prompt, started };
     // It is brought to its end also when nobody waits any more.
     let ended = tokio::spawn(awaited.reply());
-    Ok(Begun { run, reader, ended })
+    Ok(Begun { run, is_old, reader, ended })
 }

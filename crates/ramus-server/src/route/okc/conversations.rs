@@ -263,10 +263,9 @@ fn open_or_make(
         let new =
             NewSession { cwd: app.directory.clone(), owner: Some(owner.name().to_owned()), ..NewSession::default() };
         let metadata = Map::from_iter([(CLIENT.to_owned(), Value::from(client.name()))]);
-        if let Some(expected) = expected.0
-            && !app.engine.is_taken(&known)?
-        {
-            return Err(moved(0, expected));
+        if expected.is_something() && !app.engine.is_taken(&known)? {
+            let missing = || ApiError::new(Kind::Precondition, "there is no such conversation");
+            return Err(expected.0.map_or_else(missing, |expected| moved(0, expected)));
         }
         match app.engine.create_called(&known, new, metadata) {
             // Somebody else's, or another request was faster.
