@@ -257,6 +257,34 @@ impl Event {
         }
     }
 
+    /// Says whether it is a piece of an answer, of this session or of one below it: pieces come often, and are stored whole.
+    pub fn is_piece(&self) -> bool {
+        matches!(self.innermost(), Self::MessageDelta(_) | Self::ThinkingDelta(_))
+    }
+
+    /// Returns about how many bytes it has beside its names.
+    pub fn weight(&self) -> usize {
+        match self.innermost() {
+            Self::MessageDelta(piece) | Self::ThinkingDelta(piece) => piece.text.len(),
+            Self::TitleChanged(text) => text.len(),
+            Self::ToolStart { input, .. } => weight_of(input),
+            Self::ToolEnd { result, details, .. } => result.iter().chain(details).map(weight_of).sum(),
+            Self::PermissionAsked { exact, .. } => exact.len(),
+            Self::QueueChanged { texts, taken_out, .. } => texts.iter().chain(taken_out).map(String::len).sum(),
+            Self::SessionDiff { diff: values, .. } | Self::TodoUpdated(values) => values.iter().map(weight_of).sum(),
+            _ => 0,
+        }
+    }
+
+    /// What happened in the session that it happened in.
+    fn innermost(&self) -> &Self {
+        let mut event = self;
+        while let Self::ChildEvent { event: inner, .. } = event {
+            event = inner;
+        }
+        event
+    }
+
     /// Returns the event as JSON, without the session it belongs to.
     pub fn to_json(&self) -> Value {
         let mut object = Map::from_iter([("type".to_owned(), Value::from(self.name()))]);
@@ -325,4 +353,21 @@ impl Event {
             Self::TodoUpdated(tasks) => json!({"todos": tasks}),
         }
     }
+}
+
+/// About how many bytes a value has.
+fn weight_of(value: &Value) -> usize {
+    let (mut weight, mut rest) = (0, vec![value]);
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::String(text) => weight += text.len(),
+            Value::Array(items) => rest.extend(items),
+            Value::Object(members) => {
+                weight += members.keys().map(String::len).sum::<usize>();
+                rest.extend(members.values());
+            }
+            _ => weight += size_of::<Value>(),
+        }
+    }
+    weight
 }

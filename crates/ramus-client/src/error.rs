@@ -46,6 +46,12 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The server was started anew, which ended what was watched.
+    #[error("{server} was started anew while the turn ran; what it did until then is in the session")]
+    Restarted {
+        /// The server.
+        server: String,
+    },
     /// Somebody answers, but not a ramus server.
     #[error("{server} is no ramus server: {reason}")]
     Stranger {
@@ -74,6 +80,7 @@ impl Error {
             Self::Address(_) | Self::Setup(_) => "usage",
             Self::Unreachable { .. } | Self::Broken { .. } => "io",
             Self::Late { .. } => "busy",
+            Self::Restarted { .. } => "conflict",
             Self::Stranger { .. } | Self::Version { .. } => "unavailable",
             Self::Refused(refusal) => &refusal.kind,
         }
@@ -92,7 +99,7 @@ impl Error {
             Self::Version { .. } => Some("use the same version of ramus at both ends".into()),
             Self::Late { .. } => Some("it may still be carried out; look before trying again".into()),
             Self::Refused(refusal) => refusal.hint.clone(),
-            Self::Address(_) | Self::Setup(_) | Self::Broken { .. } => None,
+            Self::Address(_) | Self::Setup(_) | Self::Broken { .. } | Self::Restarted { .. } => None,
         }
     }
 

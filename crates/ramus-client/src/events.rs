@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::request::Request;
 
 /// How often in a row it is tried to come back, and how long is waited at most in between.
-const ATTEMPTS: u32 = 8;
+pub(crate) const ATTEMPTS: u32 = 8;
 const LONGEST: Duration = Duration::from_secs(5);
 const SHORTEST: Duration = Duration::from_millis(100);
 
@@ -87,6 +87,26 @@ impl Events {
         Ok(())
     }
 
+    /// Returns the next event of this connection; none when it is over.
+    pub(crate) async fn of_connection(&mut self) -> Result<Option<Event>, Error> {
+        self.open().await?;
+        while let Some(lines) = &mut self.open {
+            match read(lines).await {
+                Some(event) if matches!(event.name.as_str(), "dropped" | "closing") => self.open = None,
+                Some(event) => {
+                    if let Some(id) = &event.id {
+                        self.last = Some(id.clone());
+                    }
+                    if event.name != "heartbeat" {
+                        return Ok(Some(event));
+                    }
+                }
+                None => self.open = None,
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the next event. A connection that is lost is made again, a few times; it ends with an error only.
     pub async fn next(&mut self) -> Result<Event, Error> {
         let mut failures = 0;
@@ -128,11 +148,11 @@ impl Events {
 }
 
 /// Says whether it is worth trying again.
-fn is_passing(error: &Error) -> bool {
+pub(crate) fn is_passing(error: &Error) -> bool {
     error.is_connection() || matches!(error.status(), Some(429 | 503))
 }
 
-fn pause(failures: u32) -> Duration {
+pub(crate) fn pause(failures: u32) -> Duration {
     SHORTEST.saturating_mul(1 << failures.min(6)).min(LONGEST)
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::Answer;
 use crate::client::Client;
 use crate::error::Error;
-use crate::events::{Event, Events, Lines, lines, position_in, read};
+use crate::events::{ATTEMPTS, Event, Events, Lines, is_passing, lines, pause, position_in, read};
 use crate::request::Request;
 use crate::session::Session;
 use crate::shape::{Order, WhenBusy};
@@ -17,6 +17,9 @@ use crate::shape::{Order, WhenBusy};
 pub struct Turn {
     client: Client,
     session: String,
+    /// What was ordered, and what makes it the same when it is ordered again.
+    order: Order,
+    key: String,
     run: String,
     state: State,
     last: Option<String>,
@@ -25,6 +28,10 @@ pub struct Turn {
     asked: VecDeque<Event>,
     /// What was asked last about a call: that is what an answer is about.
     questions: HashMap<String, String>,
+    /// How often in a row the connection was lost.
+    failures: u32,
+    /// Whether the server is another one since.
+    is_restarted: bool,
 }
 
 enum State {
@@ -39,23 +46,22 @@ enum State {
 
 impl Turn {
     pub(crate) async fn start(session: &Session<'_>, order: &Order) -> Result<Self, Error> {
-        let client = session.client.clone();
-        let response = session.ask(Method::POST, &["runs"]).json(order).send("text/event-stream").await?;
-        let mut lines = lines(response);
-        let server = client.name.clone();
-        let silent = || Error::Broken { server, reason: "it did not say which turn it started".into() };
-        let first = read(&mut lines).await.ok_or_else(silent)?;
-        let run = first.text("run").to_owned();
-        let session = session.id.clone();
+        let (client, id) = (session.client.clone(), session.id.clone());
+        let key = uuid::Uuid::new_v4().simple().to_string();
+        let (first, lines) = ordered(session, order, &key).await?;
         Ok(Self {
             client,
-            session,
-            run,
+            session: id,
+            order: order.clone(),
+            key,
+            run: first.text("run").to_owned(),
             state: State::Started(lines),
             last: None,
             end: None,
             asked: VecDeque::new(),
             questions: HashMap::new(),
+            failures: 0,
+            is_restarted: false,
         })
     }
 
@@ -69,7 +75,13 @@ impl Turn {
         self.end.as_ref()
     }
 
-    /// Returns what happens next; none when the turn is over. A connection that is lost is made again.
+    /// Says whether the server was started anew while the turn ran, which ends turns.
+    pub fn is_restarted(&self) -> bool {
+        self.is_restarted
+    }
+
+    /// Returns what happens next; none when the turn is over. A connection that is lost is made again, a few times, also to a
+    /// server that is away for a moment.
     pub async fn next(&mut self) -> Result<Option<Event>, Error> {
         loop {
             if let Some(asked) = self.asked.pop_front() {
@@ -82,7 +94,7 @@ impl Turn {
                     Some(event) if matches!(event.name.as_str(), "dropped" | "closing") => None,
                     event => event,
                 },
-                State::Resumed(events) => Some(events.next().await?),
+                State::Resumed(events) => events.of_connection().await?,
                 State::Over(events, position, end) => {
                     let seen = events.last().and_then(position_in).unwrap_or_default();
                     if seen >= *position { Some(end.clone()) } else { Some(events.next().await?) }
@@ -92,6 +104,10 @@ impl Turn {
                 self.come_back().await?;
                 continue;
             };
+            // A connection that only opens has told nothing yet.
+            if event.name != "open" {
+                self.failures = 0;
+            }
             if let Some(id) = &event.id {
                 self.last = Some(id.clone());
             }
@@ -117,13 +133,50 @@ impl Turn {
         }
     }
 
-    /// Goes on behind the last event, or with the end, if the turn is over by now.
+    /// Goes on where the connection was lost, as soon as the server is there.
     async fn come_back(&mut self) -> Result<(), Error> {
-        let session = self.client.session(&self.session);
+        loop {
+            if self.failures > 0 {
+                tokio::time::sleep(pause(self.failures)).await;
+            }
+            self.failures += 1;
+            match self.look_again().await {
+                Err(error) if is_passing(&error) && self.failures <= ATTEMPTS => {}
+                Ok(()) if self.failures > ATTEMPTS => {
+                    let reason = "it ends again and again".to_owned();
+                    return Err(Error::Broken { server: self.client.name.clone(), reason });
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Goes on behind the last event, or with the end, if the turn is over by now.
+    async fn look_again(&mut self) -> Result<(), Error> {
+        let client = self.client.clone();
+        let session = client.session(&self.session);
         let mut events = session.events(self.last.clone());
         // Watching comes before looking: an end in between is told.
         events.open().await?;
-        let run = self.ask(Method::GET, &[]).answer().await?;
+        let run = match self.ask(Method::GET, &[]).answer().await {
+            Ok(run) => run.into_members(),
+            // A server that was started since knows turns by their keys, and what became of them from the log.
+            Err(error) if error.status() == Some(404) => {
+                self.is_restarted = true;
+                // Words for another turn may have been heard: they are not said again.
+                if self.order.when_busy != WhenBusy::Reject {
+                    return Err(Error::Restarted { server: self.client.name.clone() });
+                }
+                let (first, lines) = ordered(&session, &self.order, &self.key).await?;
+                first.text("run").clone_into(&mut self.run);
+                if first.text("status") == "running" {
+                    self.state = State::Started(lines);
+                    return Ok(());
+                }
+                first.data
+            }
+            Err(error) => return Err(error),
+        };
         if run.get("status").and_then(Value::as_str) == Some("running") {
             // Questions are not stored: whoever was away is not told of them again.
             let asked = run.get("asked").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
@@ -133,7 +186,7 @@ impl Turn {
             return Ok(());
         }
         let position = session.ask(Method::GET, &[]).answer().await?.position().unwrap_or_default();
-        let end = Event { id: None, name: "run.ended".into(), data: run.into_members() };
+        let end = Event { id: None, name: "run.ended".into(), data: run };
         self.state = State::Over(events, position, end);
         Ok(())
     }
@@ -177,6 +230,16 @@ impl Turn {
             ["sessions", &self.session, "runs", &self.run].into_iter().chain(parts.iter().copied()).collect();
         Request::new(&self.client, method, &parts)
     }
+}
+
+/// Orders a turn; returns what the server says of it first, and what follows.
+async fn ordered(session: &Session<'_>, order: &Order, key: &str) -> Result<(Event, Lines), Error> {
+    let server = session.client.name.clone();
+    let response = session.ask(Method::POST, &["runs"]).json(order).once(key).send("text/event-stream").await?;
+    let mut lines = lines(response);
+    let silent = || Error::Broken { server, reason: "it did not say which turn it started".into() };
+    let first = read(&mut lines).await.ok_or_else(silent)?;
+    Ok((first, lines))
 }
 
 /// What can be said to a turn, by whoever holds this.

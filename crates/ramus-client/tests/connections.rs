@@ -85,6 +85,77 @@ fn a_turn_that_ended_while_nobody_was_there_is_told_to_its_end() {
     assert_eq!(asked.iter().filter(|asked| asked.starts_with("post ")).count(), 1);
 }
 
+/// Takes one request and answers it with these bytes; returns what was asked.
+fn take(listener: &TcpListener, answer: &str) -> String {
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut buffer = [0; 8192];
+    let count = stream.read(&mut buffer).unwrap();
+    stream.write_all(answer.as_bytes()).unwrap();
+    String::from_utf8_lossy(&buffer[..count]).to_lowercase()
+}
+
+/// Watches a turn to its end at a server that is away for two seconds after it started the turn; `after` is what it answers
+/// then. Returns what was told, how it ended, whether the server is another one, and what was asked.
+fn away(after: Vec<String>) -> (Vec<String>, serde_json::Value, bool, Vec<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let client = Client::new(&format!("http://{at}").parse().unwrap(), Some(Token::new(TOKEN))).unwrap();
+    let serving = std::thread::spawn(move || {
+        let started = format!(
+            "{EVENTS}event: run\ndata: {{\"run\":\"r\",\"status\":\"running\"}}\n\nid: 6\nevent: open\ndata: {{\"seq\":6}}\n\n"
+        );
+        let mut asked = vec![take(&listener, &started)];
+        drop(listener);
+        #[expect(clippy::disallowed_methods, reason = "this is what it is about: nobody is there for a while")]
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let listener = TcpListener::bind(at).unwrap();
+        asked.extend(after.iter().map(|answer| take(&listener, answer)));
+        asked
+    });
+    let (names, end, is_restarted) = wait(async {
+        let mut turn = client.session("s").run(&Order::saying("hello")).await.unwrap();
+        let mut names = Vec::new();
+        while let Some(event) = turn.next().await.unwrap() {
+            names.push(event.name);
+        }
+        (names, serde_json::Value::Object(turn.end().unwrap().data.clone()), turn.is_restarted())
+    });
+    (names, end, is_restarted, serving.join().unwrap())
+}
+
+#[test]
+fn a_turn_is_watched_on_at_a_server_that_was_away_for_a_moment() {
+    let rest = format!("{EVENTS}id: 7\nevent: message.end\ndata: {{\"stop_reason\":\"stop\"}}\n\n");
+    let ended = json("{\"schema_version\":1,\"run\":\"r\",\"status\":\"ended\",\"end\":{\"finish_reason\":\"stop\"}}");
+    let (names, end, is_restarted, asked) = away(vec![rest, ended, json("{\"schema_version\":1,\"session\":{}}")]);
+    assert_eq!(
+        (names.as_slice(), &end["end"]["finish_reason"]),
+        (["message.end".to_owned()].as_slice(), &"stop".into())
+    );
+    assert!(!is_restarted);
+    assert!(asked[0].contains("idempotency-key: ") && asked[1].contains("last-event-id: 6"), "{asked:?}");
+}
+
+#[test]
+fn a_server_that_was_started_anew_is_asked_what_became_of_the_turn() {
+    let body = r#"{"error":{"kind":"not-found","message":"the session has no turn","hint":null}}"#;
+    let unknown =
+        format!("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let rest = format!("{EVENTS}id: 7\nevent: entry.appended\ndata: {{}}\n\n");
+    let failed =
+        "{\"run\":\"r2\",\"status\":\"failed\",\"error\":{\"kind\":\"conflict\",\"message\":\"the server ended\"}}";
+    let ordered = format!("{EVENTS}event: run\ndata: {failed}\n\n");
+    let (names, end, is_restarted, asked) =
+        away(vec![rest, unknown, ordered, json("{\"schema_version\":1,\"session\":{}}")]);
+    assert_eq!(
+        (names.as_slice(), &end["error"]["kind"]),
+        (["entry.appended".to_owned()].as_slice(), &"conflict".into())
+    );
+    assert!(is_restarted);
+    let key = |asked: &str| asked.lines().find_map(|line| line.strip_prefix("idempotency-key: ").map(str::to_owned));
+    assert!(asked[3].starts_with("post ") && key(&asked[0]).is_some() && key(&asked[0]) == key(&asked[3]), "{asked:?}");
+}
+
 #[test]
 fn the_token_goes_nowhere_else() {
     let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -83,6 +83,20 @@ impl Told {
         }
     }
 
+    /// Says whether it is a piece of an answer, in the words of this session or of one below it.
+    pub fn is_piece(&self) -> bool {
+        matches!(&self.what, What::Event(event) if event.is_piece())
+    }
+
+    /// Returns about how many bytes it has beside its names.
+    pub fn weight(&self) -> usize {
+        match &self.what {
+            What::Event(event) => event.weight(),
+            What::Error(error) => error.len(),
+            What::Created(_) | What::Updated(_) | What::Deleted(_) | What::Reset { .. } | What::Lagged(_) => 0,
+        }
+    }
+
     /// Returns it as programs are told.
     pub fn to_json(&self) -> Map<String, Value> {
         let mut object = Map::from_iter([("type".to_owned(), Value::from(self.name()))]);

@@ -27,6 +27,7 @@ use crate::route::waits_for_turn;
 use crate::upload;
 pub(crate) use attempts::Attempts;
 pub(crate) use bodies::Bodies;
+use bodies::with_room;
 pub(crate) use hosts::{Hosts, Site};
 
 /// Whom the other end of a connection is known as.
@@ -64,7 +65,11 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     let admitted = match admit(&app, &parts).await {
         // Of whoever has shown nothing yet, routes take little. What is kept on the disk needs no room.
         Ok((site, known)) if known.is_none() || is_upload => Ok((site, known, body, None)),
-        Ok((site, known)) => app.bodies.admit(body).await.map(|(body, room)| (site, known, body, room)),
+        Ok((site, known)) => app.bodies.admit(body).await.map(|(body, room)| match room {
+            // What was said is a part of the turn then, which may take hours.
+            Some(room) if waits_for_turn(&method, route.as_deref()) => (site, known, with_room(body, room), None),
+            room => (site, known, body, room),
+        }),
         Err(error) => Err(error),
     };
     let mut response = match admitted {

@@ -3,6 +3,7 @@
 //! What happens is what the engine's event streams say: what is durable comes from the log, each entry once and in its
 //! order; what is not comes between. A channel asks one stream on behalf of everybody who watches a session.
 
+mod bounded;
 mod channel;
 mod feed;
 mod frame;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{ApiError, Kind};
 use crate::run::Running;
 use crate::work::Work;
+use bounded::{Receiver, Room, Sender};
 use channel::Channel;
 pub(crate) use feed::Feed;
 use feed::Letter;
@@ -37,13 +39,16 @@ pub(crate) struct Hub {
     engine: Engine,
     work: Work,
     events: usize,
+    /// What waits for readers.
+    room: Room,
     stop: CancellationToken,
 }
 
 impl Hub {
     pub(crate) fn new(engine: Engine, work: Work, events: usize, stop: CancellationToken) -> Arc<Self> {
-        let feed = Feed::new(events);
-        Arc::new(Self { channels: Mutex::default(), feed, engine, work, events, stop })
+        let room = Room::default();
+        let feed = Feed::new(events, &room);
+        Arc::new(Self { channels: Mutex::default(), feed, engine, work, events, room, stop })
     }
 
     /// Tells that a turn is over, behind everything that it wrote and said.
@@ -57,7 +62,7 @@ impl Hub {
     }
 
     /// Watches a session: returns what will be told from now on.
-    async fn watch(self: &Arc<Self>, session: &SessionId) -> Result<tokio::sync::broadcast::Receiver<Frame>, ApiError> {
+    async fn watch(self: &Arc<Self>, session: &SessionId) -> Result<Receiver<Frame>, ApiError> {
         let (frames, mut ready) = {
             let mut channels = self.channels();
             let channel = channels.entry(session.clone()).or_insert_with(|| Channel::start(self, session));
@@ -70,7 +75,7 @@ impl Hub {
     }
 
     /// Closes a channel if nobody watches it; says whether it did. Under the lock, so nobody comes in between.
-    fn close_unwatched(&self, session: &SessionId, frames: &tokio::sync::broadcast::Sender<Frame>) -> bool {
+    fn close_unwatched(&self, session: &SessionId, frames: &Sender<Frame>) -> bool {
         let mut channels = self.channels();
         let is_unwatched = frames.receiver_count() == 0;
         if is_unwatched && channels.get(session).is_some_and(|channel| channel.is_of(frames)) {
@@ -80,7 +85,7 @@ impl Hub {
     }
 
     /// Closes a channel. One that was opened in its place meanwhile stays.
-    fn close(&self, session: &SessionId, frames: &tokio::sync::broadcast::Sender<Frame>) {
+    fn close(&self, session: &SessionId, frames: &Sender<Frame>) {
         let mut channels = self.channels();
         if channels.get(session).is_some_and(|channel| channel.is_of(frames)) {
             channels.remove(session);

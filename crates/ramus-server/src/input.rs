@@ -129,20 +129,30 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
 
 /// How many entries the log must hold for a write to be made: `If-Match: "12"`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Expected(pub(crate) Option<u64>);
+pub(crate) struct Expected(pub(crate) Option<u64>, IsThere);
+
+/// Whether it must be there at all, however long it is: `If-Match: *`.
+type IsThere = bool;
+
+impl Expected {
+    /// Says whether something must be there.
+    pub(crate) fn is_something(self) -> bool {
+        self.1
+    }
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for Expected {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let Some(value) = parts.headers.get(header::IF_MATCH) else { return Ok(Self(None)) };
+        let Some(value) = parts.headers.get(header::IF_MATCH) else { return Ok(Self::default()) };
         let text = value.to_str().unwrap_or_default().trim();
         if text == "*" {
-            return Ok(Self(None));
+            return Ok(Self(None, true));
         }
         let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
         let wrong = || ApiError::usage("`If-Match` holds a position: the `ETag` of an answer about the session");
-        inner.parse().map(|position| Self(Some(position))).map_err(|_| wrong())
+        inner.parse().map(|position| Self(Some(position), true)).map_err(|_| wrong())
     }
 }
 

@@ -33,7 +33,7 @@ pub use access::{Access, Token, TokenError};
 pub use config::{Config, Limits, Listen};
 pub use document::document;
 pub use error::{ApiError, Kind};
-pub use log::{Line, Log};
+pub use log::{Line, Log, log_panics};
 pub use role::{NoRole, Role};
 pub use run::{Attached, Equipped, ModelQuery, Order, Shown, Workshop};
 pub use serve::{Address, Home, ServeError, Server, Stop};

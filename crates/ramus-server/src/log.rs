@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use ramus_redact::Redactor;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::error::ApiError;
+use crate::error::{ApiError, Kind};
 
 /// One thing to say.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +75,24 @@ impl Log {
     }
 }
 
+/// How much of what a panic said is written down, in characters.
+const PANIC: usize = 2000;
+
+/// Has panics of this process written like whatever else goes wrong: where it was and what was said, without secrets.
+pub fn log_panics(log: Log, redactor: Redactor) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let payload = panic.payload();
+        let said =
+            payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let place = panic.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
+        let whole = format!("panicked{place}: {}", said.unwrap_or_default());
+        // First: half of a secret is not known as one.
+        let message: String = redactor.pass().redact(&whole, "log").chars().take(PANIC).collect();
+        let (method, status) = ("panic".to_owned(), StatusCode::INTERNAL_SERVER_ERROR.as_u16());
+        log.say(&Line::Failure { request: None, method, route: None, status, kind: Kind::Broken.name(), message });
+    }));
+}
+
 /// What an answer is told by that something went wrong: people find it in the log.
 const REQUEST: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -117,5 +136,28 @@ impl Default for Log {
 impl fmt::Debug for Log {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Log")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, PoisonError};
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_line_of_the_log_without_secrets() {
+        let lines: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let kept = Arc::clone(&lines);
+        let before = std::panic::take_hook();
+        let log = Log::new(move |line| kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_json()));
+        log_panics(log, Redactor::new());
+        let secret = "AKIAIOSFODNN7ABCDEFG";
+        let failed = std::thread::spawn(move || panic!("cannot be: {secret}")).join();
+        std::panic::set_hook(before);
+        assert!(failed.is_err());
+        let told = Value::from(lines.lock().unwrap_or_else(PoisonError::into_inner).clone()).to_string();
+        assert!(told.contains("\"event\":\"failure\"") && told.contains("\"method\":\"panic\""), "{told}");
+        assert!(told.contains("log.rs:") && told.contains("cannot be: ") && !told.contains(secret), "{told}");
     }
 }

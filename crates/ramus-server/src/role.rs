@@ -89,17 +89,17 @@ impl Role {
     }
 }
 
-/// A word that is no role.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no role; there are view, prompt, approve and admin")]
-pub struct NoRole(String);
+/// A word that is no role. It is not told: where a role is expected there may be a token by mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("what stands there is no role; there are view, prompt, approve and admin")]
+pub struct NoRole;
 
 impl FromStr for Role {
     type Err = NoRole;
 
     fn from_str(text: &str) -> Result<Self, NoRole> {
         let all = [Self::View, Self::Prompt, Self::Approve, Self::Admin];
-        all.into_iter().find(|role| role.name() == text).ok_or_else(|| NoRole(text.to_owned()))
+        all.into_iter().find(|role| role.name() == text).ok_or(NoRole)
     }
 }
 

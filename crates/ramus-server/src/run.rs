@@ -43,6 +43,10 @@ pub struct Order {
     pub edit: Option<String>,
     /// Whether what was said last is answered again: the turn goes back to it first.
     pub regenerate: bool,
+    /// Whether what was said last is left out, with what was answered: the turn goes back to before it first. Only a chat says so.
+    #[serde(skip_deserializing, skip_serializing_if = "std::ops::Not::not")]
+    #[schema(ignore)]
+    pub leave_last: bool,
     /// The model, as `PROVIDER/NAME`.
     pub model: Option<String>,
     /// Who answers.

@@ -33,7 +33,7 @@ pub fn reset(reset: &Reset, dry_run: bool) -> Map<String, Value> {
         "cleared_messages": reset.messages,
         "removed": {
             "entries": reset.entries, "bytes": reset.bytes, "blobs": reset.blobs,
-            "copies": reset.copies.files,
+            "copies": reset.copies.files, "shares": reset.shares,
         },
         "workspace": reset.workspace,
         "namespace": reset.namespace,
@@ -47,7 +47,8 @@ pub fn purged(purged: &Purged, prompts: usize, dry_run: bool) -> Map<String, Val
     members(json!({
         "purged": {
             "entries": ids(&purged.entries), "messages": purged.messages, "bytes": purged.bytes,
-            "blobs": purged.blobs, "copies": purged.copies.files, "prompts": prompts,
+            "blobs": purged.blobs, "copies": purged.copies.files, "shares": purged.shares,
+            "prompts": prompts,
         },
         "mentions": ids(&purged.mentions),
         "leaf": purged.leaf.as_ref().map(EntryId::as_str),

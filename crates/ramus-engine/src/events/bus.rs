@@ -9,8 +9,9 @@ use ramus_agent::Event;
 use ramus_model::SessionId;
 use tokio::sync::Notify;
 
-/// How much may wait for one who listens.
+/// How much may wait for one who listens, and how many bytes of it.
 const ROOM: usize = 4096;
+const WEIGHT: usize = 16 << 20;
 
 /// What a listener is told.
 #[derive(Clone, Debug)]
@@ -33,6 +34,16 @@ pub(crate) struct Bus {
 struct Shared {
     listeners: Mutex<Vec<Weak<Queue>>>,
     count: AtomicUsize,
+}
+
+impl Note {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Said(event) => event.weight(),
+            Self::Failed(error) => error.len(),
+            Self::Wrote(_) => 0,
+        }
+    }
 }
 
 impl Bus {
@@ -99,6 +110,8 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct Waiting {
     notes: VecDeque<(SessionId, Note)>,
+    /// How many bytes they have.
+    weight: usize,
     missed: u64,
 }
 
@@ -107,13 +120,15 @@ impl Queue {
         if self.only.as_ref().is_some_and(|only| only != session) {
             return;
         }
+        let weight = note.weight();
         let mut waiting = self.waiting();
         // Of several writes in a row, the last says it all.
         if let (Note::Wrote(entries), Some((last, Note::Wrote(known)))) = (note, waiting.notes.back_mut())
             && last == session
         {
             *known = *entries;
-        } else if waiting.notes.len() < ROOM {
+        } else if waiting.notes.len() < ROOM && (waiting.weight + weight <= WEIGHT || waiting.notes.is_empty()) {
+            waiting.weight += weight;
             waiting.notes.push_back((session.clone(), note.clone()));
         } else if !matches!(note, Note::Wrote(_)) {
             // What was written is read with the next look anyway.
@@ -128,6 +143,9 @@ impl Queue {
     pub(super) fn take(&self) -> (Option<(SessionId, Note)>, u64) {
         let mut waiting = self.waiting();
         let next = waiting.notes.pop_front();
+        if let Some((_, note)) = &next {
+            waiting.weight = waiting.weight.saturating_sub(note.weight());
+        }
         // What was missed came behind what was waiting then.
         let missed = if next.is_none() { std::mem::take(&mut waiting.missed) } else { 0 };
         (next, missed)
@@ -185,5 +203,17 @@ mod tests {
         drop(queue);
         bus.wrote(&session, 2);
         assert_eq!(bus.shared.count.load(Ordering::Acquire), 0, "who is gone is not told any more");
+    }
+    #[test]
+    fn who_falls_behind_with_long_texts_is_told_so_too() {
+        let (bus, session) = (Bus::default(), SessionId::new("s"));
+        let queue = bus.listen(None);
+        let long = Event::MessageDelta("x".repeat(WEIGHT / 8));
+        let nested = Event::ChildEvent { child: "c".into(), event: Box::new(long) };
+        (0..20).for_each(|_| bus.tell(&session, &nested));
+        let kept = std::iter::from_fn(|| queue.take().0).take(20).count();
+        assert_eq!((kept, queue.waiting().weight), (8, 0));
+        bus.tell(&session, &Event::MessageDelta("x".repeat(2 * WEIGHT)));
+        assert!(queue.take().0.is_some(), "one alone is told, however long it is");
     }
 }

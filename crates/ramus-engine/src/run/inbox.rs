@@ -1,13 +1,18 @@
 //! Where a turn that runs is talked to. Nothing that a person says is lost: it is taken, or handed back.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ramus_agent::{Event, Input};
 use ramus_model::permission::Approval;
+
+/// How many bytes of what is said may wait to be heard by one turn, and how many each text counts as at least. All that waits is told
+/// whenever any of it changes.
+const MOST: usize = 1 << 20;
+const LEAST: usize = 1 << 10;
 
 /// Where whoever drives a turn, and everything it started, says what happened.
 #[derive(Clone)]
@@ -18,6 +23,25 @@ struct Slot {
     sender: Mutex<Option<Sender<Message>>>,
     /// Whether the turn shall stop, whatever came in before.
     is_cancelled: AtomicBool,
+    /// How much was said that waits to come in, and that came in and waits to be heard.
+    coming: AtomicUsize,
+    queued: AtomicUsize,
+}
+
+impl Slot {
+    /// Notes that something which was said came in.
+    fn came_in(&self, weight: usize) {
+        self.queued.fetch_add(weight, Ordering::AcqRel);
+        self.coming.fetch_sub(weight, Ordering::AcqRel);
+    }
+}
+
+/// How much what is said counts as; nothing when it is something else.
+fn weight(message: &Message) -> usize {
+    match message {
+        Message::Input(Input::Steer(text) | Input::FollowUp(text)) => text.len().max(LEAST),
+        _ => 0,
+    }
 }
 
 /// What comes in.
@@ -56,6 +80,12 @@ pub enum NotTaken {
     /// The turn is over: a new one can be run.
     #[error("the turn is over")]
     Over(String),
+    /// As much waits to be heard as may.
+    #[error("as much waits to be heard as may")]
+    Full(String),
+    /// It is longer than all that may wait.
+    #[error("it is too long to be said to a turn that runs")]
+    TooLong(String),
 }
 
 impl Inbox {
@@ -76,7 +106,23 @@ impl Inbox {
             WhenBusy::Reject if self.is_open() => return Err(NotTaken::Busy(text)),
             WhenBusy::Reject => return Err(NotTaken::Over(text)),
         };
-        if self.post(Message::Input(input)) { Ok(()) } else { Err(NotTaken::Over(text)) }
+        if text.len() > MOST {
+            return Err(NotTaken::TooLong(text));
+        }
+        let message = Message::Input(input);
+        let sender = self.sender();
+        let waiting = self.0.coming.load(Ordering::Acquire) + self.0.queued.load(Ordering::Acquire);
+        match sender.as_ref() {
+            None => Err(NotTaken::Over(text)),
+            Some(_) if waiting + weight(&message) > MOST => Err(NotTaken::Full(text)),
+            Some(sender) if self.hand_in(sender, message) => Ok(()),
+            Some(_) => Err(NotTaken::Over(text)),
+        }
+    }
+
+    /// Takes note of what waits to be heard in the turn.
+    pub(super) fn note_waiting<'t>(&self, texts: impl Iterator<Item = &'t String>) {
+        self.0.queued.store(texts.map(|text| text.len().max(LEAST)).sum(), Ordering::Release);
     }
 
     /// Has an event told to whoever watches the turn.
@@ -85,20 +131,34 @@ impl Inbox {
     }
 
     fn is_open(&self) -> bool {
-        self.0.sender.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.sender().is_some()
+    }
+
+    fn sender(&self) -> MutexGuard<'_, Option<Sender<Message>>> {
+        self.0.sender.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hand_in(&self, sender: &Sender<Message>, message: Message) -> bool {
+        // Before it can come in.
+        self.0.coming.fetch_add(weight(&message), Ordering::AcqRel);
+        sender.send(message).is_ok()
     }
 
     /// Hands in a message; says whether anybody will read it.
     pub(super) fn post(&self, message: Message) -> bool {
-        let sender = self.0.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        sender.as_ref().is_some_and(|sender| sender.send(message).is_ok())
+        self.sender().as_ref().is_some_and(|sender| self.hand_in(sender, message))
     }
 }
 
 /// Makes an inbox for a turn.
 pub fn inbox() -> (Inbox, Letters) {
     let (sender, receiver) = channel();
-    let slot = Arc::new(Slot { sender: Mutex::new(Some(sender)), is_cancelled: AtomicBool::new(false) });
+    let slot = Arc::new(Slot {
+        sender: Mutex::new(Some(sender)),
+        is_cancelled: AtomicBool::new(false),
+        coming: AtomicUsize::new(0),
+        queued: AtomicUsize::new(0),
+    });
     (Inbox(Arc::clone(&slot)), Letters { receiver, slot })
 }
 
@@ -115,9 +175,15 @@ impl Letters {
         if self.slot.is_cancelled.swap(false, Ordering::AcqRel) {
             return cancel();
         }
-        let Some(until) = until else { return self.receiver.recv().unwrap_or_else(|_| cancel()) };
-        match self.receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(message) => message,
+        let received = match until {
+            None => self.receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(until) => self.receiver.recv_timeout(until.saturating_duration_since(Instant::now())),
+        };
+        match received {
+            Ok(message) => {
+                self.slot.came_in(weight(&message));
+                message
+            }
             Err(RecvTimeoutError::Timeout) => Message::Time,
             // Our own sender lives as long as the turn.
             Err(RecvTimeoutError::Disconnected) => cancel(),
@@ -207,5 +273,27 @@ pub fn watching<R: GoesOn>(inbox: Inbox, mut callback: impl FnMut(&Event) -> R) 
             goes_on = false;
             inbox.send(Input::Cancel);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_much_waits_to_be_heard_and_no_more() {
+        let (inbox, letters) = inbox();
+        let text = || "x".repeat(MOST / 4);
+        let say = |text: String| inbox.say(text, WhenBusy::FollowUp);
+        assert!((0..4).all(|_| say(text()).is_ok()));
+        assert_eq!(say(text()), Err(NotTaken::Full(text())));
+        assert_eq!(say("x".repeat(MOST + 1)), Err(NotTaken::TooLong("x".repeat(MOST + 1))));
+        // What came in waits in the turn, until that says otherwise.
+        assert!(matches!(letters.next(None), Message::Input(Input::FollowUp(_))));
+        assert!(say("short".into()).is_err());
+        inbox.note_waiting([].into_iter());
+        assert!(say(text()).is_ok() && say("short".into()).is_err());
+        drop(letters);
+        assert_eq!(say("short".into()), Err(NotTaken::Over("short".into())));
     }
 }

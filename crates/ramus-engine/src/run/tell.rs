@@ -18,6 +18,9 @@ impl Running<'_> {
         if let Event::ToolEnd { call, duration_ms, .. } = &mut event {
             *duration_ms = self.timing.take(call);
         }
+        if let Event::QueueChanged { texts, .. } = &event {
+            self.inbox.note_waiting(texts.iter());
+        }
         self.engine.bus.tell(self.session.id(), &event);
         (self.watcher)(&event);
     }

@@ -2,10 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use ramus_snapshot::{SnapshotError, Snapshots};
+use ramus_snapshot::SnapshotError;
 
 use crate::error::EngineError;
 use crate::session::Session;
+use crate::verb::snapshot::root_of;
 
 impl Session {
     /// Returns paths as they are beneath the session's directory: a relative one begins there, and none may lead out.
@@ -14,7 +15,7 @@ impl Session {
             return Ok(Vec::new());
         }
         let cwd = Path::new(self.cwd());
-        let root = Snapshots::root_of(cwd)?;
+        let root = root_of(self)?;
         let one = |path: &PathBuf| {
             let outside = || EngineError::Outside { path: path.clone(), directory: cwd.to_owned() };
             beneath(&root, cwd, path).ok_or_else(outside)

@@ -49,12 +49,25 @@ impl Engine {
         new: NewSession,
         metadata: Map<String, Value>,
     ) -> Result<Session, EngineError> {
+        self.create_chosen(id, new, metadata.into_iter().map(|(key, value)| (format!("{FREE}{key}"), value)).collect())
+    }
+
+    /// Makes a session with an id that stands for a name of an order; `order` tells what was ordered from everything else that
+    /// could be ordered under that name, and is kept.
+    pub fn create_ordered(&self, id: &SessionId, new: NewSession, order: &str) -> Result<Session, EngineError> {
+        self.create_chosen(id, new, Map::from_iter([(ORDER.to_owned(), order.into())]))
+    }
+
+    fn create_chosen(
+        &self,
+        id: &SessionId,
+        new: NewSession,
+        mut set: Map<String, Value>,
+    ) -> Result<Session, EngineError> {
         if !is_tame(id) {
             let reason = "an id that is chosen has 1 to 64 letters, digits and dashes";
             return Err(EngineError::Invalid(reason.into()));
         }
-        let mut set: Map<String, Value> =
-            metadata.into_iter().map(|(key, value)| (format!("{FREE}{key}"), value)).collect();
         set.insert(NAMESPACE.to_owned(), new_namespace().into());
         // Nobody takes the id between looking and making.
         let _alone = self.store.hold_forks(Hold::Exclusive)?;
@@ -162,9 +175,16 @@ fn new_namespace() -> String {
     format!("ramus-{}", new_entry_id(|_| false))
 }
 
-/// An entry that says so.
-pub(crate) fn namespace_body() -> Body {
-    Body::ramus("meta", json!({"set": {NAMESPACE: new_namespace()}}))
+/// An entry that says so, and what the session was ordered with.
+pub(crate) fn chosen_body(order: &str) -> Body {
+    Body::ramus("meta", json!({"set": {NAMESPACE: new_namespace(), ORDER: order}}))
+}
+
+impl Session {
+    /// Returns what tells the order that the session was made with from others, when its id stands for the name of one.
+    pub fn order(&self) -> Option<&str> {
+        self.log().facts().meta().get(ORDER).and_then(Value::as_str)
+    }
 }
 
 pub(crate) fn new_session_id() -> SessionId {
@@ -194,6 +214,9 @@ fn random_bytes() -> [u8; 4] {
         })
     })
 }
+
+/// The key of the metadata that says what a session was ordered with.
+const ORDER: &str = "order";
 
 /// The longest title; it stands in the header, which is read whenever sessions are looked for.
 const MAX_TITLE: usize = 4096;

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::session::Session;
 use crate::verb::base::{Kept, remove_base};
-use crate::verb::family::{Family, descendants};
+use crate::verb::family::{Family, Kin, descendants};
 pub use leavings::WorkspaceLeft;
 
 /// What becomes of the sessions that a deleted one spawned.
@@ -67,7 +67,9 @@ impl Engine {
         }
         let _forks = self.store.hold_forks(Hold::Exclusive)?;
         let family = self.family()?;
-        let spawned = descendants(&family.kin, session.id());
+        // Whoever is served sees what is theirs: sessions of others are neither told nor touched.
+        let counts = |kin: &Kin| !self.is_confined || kin.owner() == session.owner();
+        let spawned = descendants(&family.kin, session.id(), counts);
         let mut going = vec![session.location()];
         if children == Children::Cascade {
             going.extend(spawned.iter().map(|kin| &kin.location));

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use ramus_model::SessionId;
 use ramus_store::{Location, StoreError};
 
-use crate::engine::Engine;
+use crate::engine::{DEFAULT_OWNER, Engine};
 use crate::error::EngineError;
 use crate::session::header_of;
 
@@ -14,6 +14,8 @@ use crate::session::header_of;
 pub(crate) struct Kin {
     pub(crate) location: Location,
     pub(crate) parent: Option<SessionId>,
+    /// Whose it is; none for the default owner.
+    owner: Option<String>,
 }
 
 /// Everyone who might depend on a session that goes.
@@ -47,7 +49,7 @@ impl Engine {
             };
             family.origins.remove(&location.id);
             family.origins.extend(header.ramus.forked_from.map(|fork| (location.id.clone(), fork.origin.session)));
-            family.kin.push(Kin { location, parent: header.ramus.parent });
+            family.kin.push(Kin { location, parent: header.ramus.parent, owner: header.ramus.owner });
         }
         Ok(family)
     }
@@ -118,15 +120,22 @@ impl Family {
     }
 }
 
-/// The sessions that `id` spawned, and theirs, nearest first.
-pub(crate) fn descendants<'k>(kin: &'k [Kin], id: &SessionId) -> Vec<&'k Kin> {
-    let mut found: Vec<&Kin> = kin.iter().filter(|kin| kin.parent.as_ref() == Some(id)).collect();
+impl Kin {
+    pub(crate) fn owner(&self) -> &str {
+        self.owner.as_deref().unwrap_or(DEFAULT_OWNER)
+    }
+}
+
+/// The sessions that `id` spawned, and theirs, nearest first; those that do not count are passed over with all of theirs.
+pub(crate) fn descendants<'k>(kin: &'k [Kin], id: &SessionId, counts: impl Fn(&Kin) -> bool) -> Vec<&'k Kin> {
+    let kin: Vec<&Kin> = kin.iter().filter(|kin| counts(kin)).collect();
+    let mut found: Vec<&Kin> = kin.iter().filter(|kin| kin.parent.as_ref() == Some(id)).copied().collect();
     let mut next = 0;
     while let Some(parent) = found.get(next).map(|kin| kin.location.id.clone()) {
         // A circle of parents in hostile headers must not go round for ever.
         let known: Vec<SessionId> = found.iter().map(|kin| kin.location.id.clone()).collect();
         let is_new = |kin: &&Kin| kin.location.id != *id && !known.contains(&kin.location.id);
-        found.extend(kin.iter().filter(|kin| kin.parent.as_ref() == Some(&parent)).filter(is_new));
+        found.extend(kin.iter().copied().filter(|kin| kin.parent.as_ref() == Some(&parent)).filter(is_new));
         next += 1;
     }
     found

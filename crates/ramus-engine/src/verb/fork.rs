@@ -16,7 +16,7 @@ use crate::operation::Doing;
 use crate::project;
 use crate::session::{MAX_FORK_DEPTH, Session, find, load};
 use crate::verb::branch::branch_target;
-use crate::verb::create::{check_title, engine_version, namespace_body, new_entry_id, new_session_id, title_body};
+use crate::verb::create::{check_title, chosen_body, engine_version, new_entry_id, new_session_id, title_body};
 use crate::verb::permission::permission_body;
 
 /// What a fork is given.
@@ -47,20 +47,21 @@ impl Engine {
         self.fork_as(None, origin, entry, options)
     }
 
-    /// The same with an id that its caller chose. An id that is taken is a conflict.
-    pub fn fork_called(
+    /// The same with an id that stands for the name of an order; `order` tells what was ordered from everything else that
+    /// could be ordered under that name, and is kept. An id that is taken is a conflict.
+    pub fn fork_ordered(
         &self,
-        id: &SessionId,
+        (id, order): (&SessionId, &str),
         origin: &Session,
         entry: Seq,
         options: &ForkOptions,
     ) -> Result<Forked, EngineError> {
-        self.fork_as(Some(id), origin, entry, options)
+        self.fork_as(Some((id, order)), origin, entry, options)
     }
 
     fn fork_as(
         &self,
-        chosen: Option<&SessionId>,
+        chosen: Option<(&SessionId, &str)>,
         origin: &Session,
         entry: Seq,
         options: &ForkOptions,
@@ -83,7 +84,7 @@ impl Engine {
         };
         let owner = origin.log().header().and_then(|header| header.ramus.owner.clone());
         let header = Header {
-            id: chosen.cloned().unwrap_or_else(new_session_id),
+            id: chosen.map_or_else(new_session_id, |(id, _)| id.clone()),
             version: CURRENT_VERSION,
             timestamp: timestamp.clone(),
             cwd: origin.cwd().to_owned(),
@@ -111,9 +112,9 @@ impl Engine {
             let named = new_entry_id(|id| id == named.as_str() || origin.log().seq_of(id).is_some());
             bytes.extend(doing.mark(body).to_line(&named, Some(&entry_id), &timestamp));
         }
-        if chosen.is_some() {
+        if let Some((_, order)) = chosen {
             // Another session may have had this id: its numbers and positions are none of this one.
-            let body = namespace_body();
+            let body = chosen_body(order);
             let named = new_entry_id(|id| id == named.as_str() || origin.log().seq_of(id).is_some());
             bytes.extend(doing.mark(body).to_line(&named, Some(&entry_id), &timestamp));
         }
@@ -121,7 +122,7 @@ impl Engine {
         let new = NewLog { id: header.id.clone(), cwd: &header.cwd, timestamp: &timestamp, placement };
         // Nobody takes a chosen id between looking and making.
         let _forks = self.store.hold_forks(if chosen.is_some() { Hold::Exclusive } else { Hold::Shared })?;
-        if let Some(id) = chosen
+        if let Some((id, _)) = chosen
             && self.is_taken(id)?
         {
             return Err(EngineError::Conflict(format!("the id {:?} is taken", id.as_str())));

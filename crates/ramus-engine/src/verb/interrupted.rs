@@ -21,7 +21,7 @@ use crate::operation::Doing;
 use crate::run::answered;
 use crate::session::Session;
 use crate::verb::append::Written;
-use crate::verb::snapshot::{describe, key};
+use crate::verb::snapshot::{describe, key, root_of};
 use crate::workspace::{Cause, FILES, Name, Note, Pulse, SNAPSHOT, Summary, is_later, paths_to_json};
 
 /// How many entries are looked through for calls that were killed.
@@ -122,7 +122,7 @@ impl Engine {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
-        let root = Snapshots::root_of(Path::new(session.cwd()))?;
+        let root = root_of(session)?;
         let until = pulse.and_then(Pulse::until);
         let unclear: Vec<&Path> =
             paths.iter().map(PathBuf::as_path).filter(|path| is_later(&root, path, until)).collect();

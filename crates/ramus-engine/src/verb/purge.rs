@@ -5,6 +5,7 @@
 //! is still the one that was read; copies of its old bytes and blobs that nothing needs any more go too.
 
 mod plan;
+mod shown;
 mod titles;
 
 use std::collections::BTreeSet;
@@ -19,11 +20,13 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::operation::Doing;
 use crate::session::{Session, load};
+use crate::shares::Share;
 use crate::verb::append::{ATTEMPTS, overtaken};
 use crate::verb::branch::branch_target;
 use crate::verb::create::new_entry_id;
 use crate::verb::family::named;
 use plan::{Fate, Plan};
+use shown::Shown;
 use titles::untitled;
 
 /// How much is erased.
@@ -58,6 +61,8 @@ pub struct Purged {
     pub blobs: u64,
     /// Copies of old bytes that are gone.
     pub copies: Removed,
+    /// The shares that were taken back, because they show something of what is gone.
+    pub shares: Vec<String>,
     /// Entries that stay and tell of what is gone: summaries of the branch.
     pub mentions: Vec<EntryId>,
     /// What was asked there: texts, each with its directory, as the prompt history knows them.
@@ -84,6 +89,7 @@ impl Engine {
         }
         let _forks = self.store.hold_forks(Hold::Exclusive)?;
         self.make_writable(session)?;
+        let mut shares = Vec::new();
         for _ in 0..ATTEMPTS {
             session.refresh()?;
             session.check_expected(session.log().len())?;
@@ -93,16 +99,22 @@ impl Engine {
             let is_shared = self.check_forks(session, &plan)?;
             let blobs = self.blobs_of(session, &plan)?;
             let mut purged = self.told(session, &plan, &blobs)?;
+            let shown = Shown::of(session, &plan);
+            let shows = |share: &Share| shown.is_in(session, &share.entry);
             if purge.dry_run {
+                purged.shares = self.end_shares(session.id().as_str(), shows, true)?;
                 purged.copies = self.store.forget_copies(session.location(), true)?;
                 return Ok(purged);
             }
             let bytes = self.rewritten(session, &plan, is_shared, purged.entries.len())?;
+            // A page must not outlive what it shows.
+            shares.extend(self.end_shares(session.id().as_str(), shows, false)?);
             // Before the log: when this is interrupted, what was asked for can be asked for again.
             purged.copies = self.store.forget_copies(session.location(), false)?;
             match self.store.rewrite(session.location(), session.position(), &bytes, None) {
                 Ok(()) => {
                     session.reload()?;
+                    purged.shares = shares;
                     purged.blobs = self.erase_blobs(&blobs)?;
                     return Ok(purged);
                 }

@@ -37,6 +37,8 @@ pub struct Reset {
     pub blobs: u64,
     /// Copies of old bytes that are gone.
     pub copies: Removed,
+    /// The shares that were taken back, because they show what is gone.
+    pub shares: Vec<String>,
     /// The workspace that was emptied, if the session has one of its own.
     pub workspace: Option<PathBuf>,
     /// What messages are numbered under from now on.
@@ -63,6 +65,7 @@ impl Engine {
             });
         }
         self.make_writable(session)?;
+        let mut shares = Vec::new();
         for _ in 0..ATTEMPTS {
             session.refresh()?;
             session.check_expected(session.log().len())?;
@@ -71,7 +74,11 @@ impl Engine {
             let namespace = format!("ramus-{}", new_entry_id(|_| false));
             let (bytes, mut reset) = self.fresh(session, &old, &namespace)?;
             reset.blobs = blobs.len() as u64;
+            // First: a page must not outlive what it shows, and what is interrupted can be asked for again.
+            let ended = self.end_shares(session.id().as_str(), |_| true, dry_run)?;
+            shares.extend(ended);
             if dry_run {
+                reset.shares = shares;
                 reset.copies = self.store.forget_copies(session.location(), true)?;
                 return Ok(reset);
             }
@@ -79,6 +86,7 @@ impl Engine {
             match self.store.rewrite(session.location(), session.position(), &bytes, None) {
                 Ok(()) => {
                     session.reload()?;
+                    reset.shares = shares;
                     reset.blobs = self.erase_blobs(&blobs)?;
                     self.empty_workspace(session, reset.workspace.as_ref())?;
                     return Ok(reset);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use ramus_model::{Body, Draft, Seq, time};
+use ramus_model::{Body, Draft, Record, Seq, time};
 use ramus_publish::html;
 use ramus_publish::transcript::Transcript;
 use ramus_redact::{Finding, Redactor};
@@ -135,7 +135,15 @@ impl Engine {
         let data = json!({"op": "share", "client": self.client_of(session), "id": share.id, "entry": entry, "include": share.include,
             "expires": share.expires.map(time::format)});
         let draft = Draft::new(Body::ramus("share", data));
-        if let Err(error) = self.append(session, &[draft], &Cursor::Leaf) {
+        let noted = self.append(session, &[draft], &Cursor::Leaf).and_then(|_| {
+            let log = session.log();
+            // Whoever erases ends the shares that there are first, and may have been done between the look and the list.
+            let is_shown = |seq| log.record(seq).is_some_and(Record::is_visible);
+            let is_there = share.entry.is_empty() || log.seq_of(&share.entry).is_some_and(is_shown);
+            let gone = || EngineError::Conflict("what was to be shared was erased meanwhile".into());
+            if is_there { Ok(()) } else { Err(gone()) }
+        });
+        if let Err(error) = noted {
             // What the session does not know of must not be open.
             shares.revoke(|other| other.id == share.id, self.now(), &self.timestamp())?;
             return Err(error);
@@ -196,19 +204,32 @@ impl Engine {
 
     /// Takes back some of what is shared of a session.
     pub(crate) fn revoke_shares_called(&self, session: &str, ids: &BTreeSet<String>) -> Result<(), EngineError> {
-        let is_meant = |share: &Share| share.session == session && ids.contains(&share.id);
-        match self.shares.as_ref().filter(|_| !ids.is_empty()) {
-            Some(shares) => shares.revoke(is_meant, self.now(), &self.timestamp()).map(drop),
-            None => Ok(()),
+        match ids.is_empty() {
+            true => Ok(()),
+            false => self.end_shares(session, |share| ids.contains(&share.id), false).map(drop),
         }
     }
 
     /// Takes back everything that is shared of a session, before it goes.
     pub(crate) fn revoke_shares_of(&self, session: &str) -> Result<(), EngineError> {
-        match &self.shares {
-            Some(shares) => shares.revoke(|share| share.session == session, self.now(), &self.timestamp()).map(drop),
-            None => Ok(()),
-        }
+        self.end_shares(session, |_| true, false).map(drop)
+    }
+
+    /// Takes back what is shared of a session and shows what goes; with `dry_run`, says what would be taken back. Returns
+    /// those that were open.
+    pub(crate) fn end_shares(
+        &self,
+        session: &str,
+        shows: impl Fn(&Share) -> bool,
+        dry_run: bool,
+    ) -> Result<Vec<String>, EngineError> {
+        let Some(shares) = &self.shares else { return Ok(Vec::new()) };
+        let is_meant = |share: &Share| share.session == session && shows(share);
+        let ended = match dry_run {
+            true => self.open_shares()?.into_iter().filter(is_meant).collect(),
+            false => shares.revoke(is_meant, self.now(), &self.timestamp())?,
+        };
+        Ok(ended.into_iter().map(|share| share.id).collect())
     }
 
     fn shares(&self) -> Result<&Shares, EngineError> {

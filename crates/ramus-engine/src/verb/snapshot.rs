@@ -166,11 +166,7 @@ impl Engine {
     pub(crate) fn vault_of(&self, session: &Session) -> Result<(PathBuf, PathBuf), EngineError> {
         let home =
             self.snapshots.as_ref().ok_or_else(|| EngineError::Invalid("this home keeps no snapshots".into()))?;
-        let cwd = Path::new(session.cwd());
-        let root = Snapshots::root_of(cwd).map_err(|error| match cwd.is_dir() {
-            true => error.into(),
-            false => EngineError::Invalid(format!("the directory of the session is not there: {}", cwd.display())),
-        })?;
+        let root = root_of(session)?;
         Ok((home.join(key(&root)), root))
     }
 
@@ -329,4 +325,13 @@ pub(crate) fn key(root: &Path) -> PathBuf {
     let mut name = hex::encode(Sha256::digest(root.as_os_str().as_bytes()));
     name.truncate(32);
     name.into()
+}
+
+/// Where the directory of a session really is.
+pub(crate) fn root_of(session: &Session) -> Result<PathBuf, EngineError> {
+    let cwd = Path::new(session.cwd());
+    Snapshots::root_of(cwd).map_err(|error| match cwd.is_dir() {
+        true => error.into(),
+        false => EngineError::Invalid(format!("the directory of the session is not there: {}", cwd.display())),
+    })
 }

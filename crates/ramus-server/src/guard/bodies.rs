@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody as _};
+use futures_util::StreamExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::config::Limits;
@@ -51,6 +52,15 @@ impl Bodies {
             }
         }
     }
+}
+
+/// A body that has room until all of it was read, for whoever works on without it for as long as that takes.
+pub(crate) fn with_room(body: Body, room: OwnedSemaphorePermit) -> Body {
+    let pieces = (body.into_data_stream(), room);
+    Body::from_stream(futures_util::stream::unfold(pieces, |(mut pieces, room)| async move {
+        let piece = pieces.next().await?;
+        Some((piece, (pieces, room)))
+    }))
 }
 
 #[cfg(test)]

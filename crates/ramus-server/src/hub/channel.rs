@@ -7,8 +7,9 @@ use ramus_engine::ErrorKind;
 use ramus_engine::events::{Stream, Told, What};
 use ramus_model::SessionId;
 use serde_json::Value;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 
+use super::bounded::{Receiver, Sender};
 use super::reader::reset;
 use super::{ASKED, Epoch, Frame, Hub, event};
 use crate::error::{ApiError, Kind};
@@ -16,8 +17,9 @@ use crate::error::{ApiError, Kind};
 /// How much of a turn's ends may wait to be told.
 const LETTERS: usize = 64;
 
-/// How many events are taken from the stream at a time.
+/// How many events are taken from the stream at a time, and about how many bytes of them.
 const BATCH: usize = 512;
+const WEIGHT: usize = 1 << 20;
 
 /// How often a log that cannot be read is tried again before whoever watches it is let go, and how long lies between.
 const ATTEMPTS: usize = 40;
@@ -26,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Where a channel is talked to.
 pub(super) struct Channel {
     letters: mpsc::Sender<Frame>,
-    frames: broadcast::Sender<Frame>,
+    frames: Sender<Frame>,
     ready: watch::Receiver<bool>,
 }
 
@@ -34,7 +36,7 @@ impl Channel {
     /// Starts to watch a session.
     pub(super) fn start(hub: &Arc<Hub>, session: &SessionId) -> Self {
         let (letters, inbox) = mpsc::channel(LETTERS);
-        let (frames, _) = broadcast::channel(hub.events);
+        let frames = Sender::new(hub.events, &hub.room);
         let (is_ready, ready) = watch::channel(false);
         let task = Task {
             hub: Arc::clone(hub),
@@ -55,7 +57,7 @@ impl Channel {
         let _ = self.letters.try_send(frame);
     }
 
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Frame> {
+    pub(super) fn subscribe(&self) -> Receiver<Frame> {
         self.frames.subscribe()
     }
 
@@ -63,8 +65,8 @@ impl Channel {
         self.ready.clone()
     }
 
-    pub(super) fn is_of(&self, frames: &broadcast::Sender<Frame>) -> bool {
-        self.frames.same_channel(frames)
+    pub(super) fn is_of(&self, frames: &Sender<Frame>) -> bool {
+        self.frames.is_same(frames)
     }
 }
 
@@ -72,7 +74,7 @@ impl Channel {
 struct Task {
     hub: Arc<Hub>,
     id: SessionId,
-    frames: broadcast::Sender<Frame>,
+    frames: Sender<Frame>,
     /// Which log is told.
     epoch: Epoch,
     /// The position of the entry that was told last.
@@ -145,24 +147,32 @@ impl Task {
     async fn drain(&mut self, mut stream: Stream) -> Option<Stream> {
         loop {
             let taken = self.hub.work.run(move || {
-                let (mut told, mut trouble) = (Vec::new(), None);
-                while told.len() < BATCH && trouble.is_none() {
-                    match stream.poll() {
-                        Ok(Some(one)) => told.push(one),
-                        Ok(None) => break,
-                        Err(error) => trouble = Some(error),
+                let (mut told, mut weight, mut trouble) = (Vec::new(), 0, None);
+                let is_all = loop {
+                    if told.len() >= BATCH || weight >= WEIGHT {
+                        break false;
                     }
-                }
-                Ok((stream, told, trouble))
+                    match stream.poll() {
+                        Ok(Some(one)) => {
+                            weight += one.weight();
+                            told.push(one);
+                        }
+                        Ok(None) => break true,
+                        Err(error) => {
+                            trouble = Some(error);
+                            break true;
+                        }
+                    }
+                };
+                Ok((stream, told, is_all, trouble))
             });
-            let (told, trouble) = match taken.await {
-                Ok((back, told, trouble)) => {
+            let (told, is_all, trouble) = match taken.await {
+                Ok((back, told, is_all, trouble)) => {
                     stream = back;
-                    (told, trouble)
+                    (told, is_all, trouble)
                 }
                 Err(_) => return self.reopen().await,
             };
-            let is_all = told.len() < BATCH;
             if !self.tell(told, is_all) {
                 return None;
             }
@@ -244,7 +254,7 @@ impl Task {
     }
 
     fn send(&self, frame: Frame) {
-        // Without a reader it is told to nobody.
-        let _ = self.frames.send(frame);
+        let weight = frame.text.len();
+        self.frames.send(frame, weight);
     }
 }

@@ -2,19 +2,22 @@
 //! back; who was away for longer, or comes from another process, is told to look anew.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::Notify;
 
 use super::Hub;
+use super::bounded::{Receiver, Room, Sender};
 use super::frame::{event, spelled};
 use crate::access::Owner;
 
-/// How many events are kept.
+/// How many events are kept, and how many bytes of them.
 const KEPT: usize = 8192;
+const WEIGHT: usize = 64 << 20;
 
 /// What is said when something may have been missed, and how it is found.
 const MISSED: &str = "what happened since is not known here: list the sessions with drafts=true&archived=true, those that are \
@@ -24,7 +27,7 @@ const MISSED: &str = "what happened since is not known here: list the sessions w
 /// The events of all sessions.
 pub(crate) struct Feed {
     kept: Mutex<Kept>,
-    sender: broadcast::Sender<Told>,
+    sender: Sender<Told>,
     /// How many readers want answers word by word.
     pieces: AtomicUsize,
     letters: Mutex<Letters>,
@@ -84,11 +87,21 @@ impl Told {
 /// What a reader starts with.
 pub(super) struct Subscribed {
     /// What is told at once.
-    pub(super) first: Vec<Bytes>,
+    pub(super) first: Bytes,
+    /// What was missed, and is still kept.
+    pub(super) missed: Missed,
     /// The place behind all of that.
     pub(super) last: Arc<str>,
     /// What will come.
-    pub(super) frames: broadcast::Receiver<Told>,
+    pub(super) frames: Receiver<Told>,
+}
+
+/// What a reader missed and was not told yet. It is kept once for all readers, so one that is slow may come too late for it.
+#[derive(Debug, Default)]
+pub(super) struct Missed {
+    /// The stretch of watching that it belongs to.
+    epoch: String,
+    numbers: Range<u64>,
 }
 
 struct Kept {
@@ -96,11 +109,29 @@ struct Kept {
     epoch: String,
     next: u64,
     events: VecDeque<Told>,
+    /// How many bytes the events have.
+    weight: usize,
 }
 
 impl Kept {
     fn new() -> Self {
-        Self { epoch: uuid::Uuid::new_v4().simple().to_string(), next: 1, events: VecDeque::new() }
+        Self { epoch: uuid::Uuid::new_v4().simple().to_string(), next: 1, events: VecDeque::new(), weight: 0 }
+    }
+
+    /// Keeps an event, and forgets what is too old or too much.
+    fn keep(&mut self, told: Told) {
+        self.weight += told.text.len();
+        self.events.push_back(told);
+        while self.events.len() > KEPT || self.weight > WEIGHT {
+            let Some(oldest) = self.events.pop_front() else { break };
+            self.weight = self.weight.saturating_sub(oldest.text.len());
+        }
+    }
+
+    /// Returns an event; none when it is not known any more.
+    fn event(&self, number: u64) -> Option<&Told> {
+        let oldest = self.events.front()?.number;
+        self.events.get(usize::try_from(number.checked_sub(oldest)?).ok()?)
     }
 
     /// The id of the event that was told last, or of the beginning of this stretch.
@@ -122,10 +153,10 @@ impl Kept {
 }
 
 impl Feed {
-    pub(super) fn new(events: usize) -> Self {
+    pub(super) fn new(events: usize, room: &Room) -> Self {
         Self {
             kept: Mutex::new(Kept::new()),
-            sender: broadcast::channel(events).0,
+            sender: Sender::new(events, room),
             pieces: AtomicUsize::new(0),
             letters: Mutex::default(),
             posted: Notify::new(),
@@ -140,12 +171,10 @@ impl Feed {
         let id = kept.id(number);
         let text = spelled(name, Some(&id), told);
         let told = Told { number, id, owner: owner.cloned(), is_piece: false, text };
-        kept.events.push_back(told.clone());
-        if kept.events.len() > KEPT {
-            kept.events.pop_front();
-        }
+        kept.keep(told.clone());
         // Under the lock, so that whoever subscribes gets each event once.
-        let _ = self.sender.send(told);
+        let weight = told.text.len();
+        self.sender.send(told, weight);
     }
 
     /// Tells something behind everything that has happened until now; at once when nobody hears what happens.
@@ -201,27 +230,44 @@ impl Feed {
         let kept = self.kept();
         let text = event(name, None, told).text;
         let told = Told { number: kept.next, id: kept.last(), owner: Some(owner.clone()), is_piece: true, text };
-        let _ = self.sender.send(told);
+        let weight = told.text.len();
+        self.sender.send(told, weight);
     }
 
     /// Returns what came behind an event, and what will come. First of all comes where the stream starts, so that whoever
     /// was told nothing before it was cut off can name a place to go on from.
-    pub(super) fn subscribe(&self, owner: &Owner, after: Option<&str>) -> Subscribed {
+    pub(super) fn subscribe(&self, after: Option<&str>) -> Subscribed {
         let kept = self.kept();
         let frames = self.sender.subscribe();
         let last = kept.last();
         let start = |name: &str, told: Value| event(name, Some(&last), &told).text;
+        let mut missed = Missed::default();
         let first = match after.map(|after| kept.place(after).ok_or(after)) {
-            None => vec![start("open", json!({"type": "open"}))],
-            Some(Err(_)) => vec![start("reset", json!({"type": "reset", "message": MISSED}))],
+            None => start("open", json!({"type": "open"})),
+            Some(Err(_)) => start("reset", json!({"type": "reset", "message": MISSED})),
             Some(Ok(place)) => {
-                let behind = kept.events.iter().filter(|told| told.number > place && told.is_for(owner));
+                missed = Missed { epoch: kept.epoch.clone(), numbers: place + 1..kept.next };
                 // It tells the place that was named: what follows is behind that.
-                let open = event("open", Some(&kept.id(place)), &json!({"type": "open"})).text;
-                std::iter::once(open).chain(behind.map(|told| told.text.clone())).collect()
+                event("open", Some(&kept.id(place)), &json!({"type": "open"})).text
             }
         };
-        Subscribed { first, last, frames }
+        Subscribed { first, missed, last, frames }
+    }
+
+    /// Returns the next event of an owner that a reader missed, or how many are not known any more.
+    pub(super) fn next_missed(&self, owner: &Owner, missed: &mut Missed) -> Option<Result<Bytes, u64>> {
+        let kept = self.kept();
+        loop {
+            let number = missed.numbers.next()?;
+            let told = kept.event(number).filter(|_| kept.epoch == missed.epoch);
+            let Some(told) = told else {
+                let rest = std::mem::take(&mut missed.numbers);
+                return Some(Err(rest.end.saturating_sub(number)));
+            };
+            if told.is_for(owner) {
+                return Some(Ok(told.text.clone()));
+            }
+        }
     }
 
     /// Returns how many watch.
@@ -250,24 +296,53 @@ impl Feed {
 mod tests {
     use super::*;
 
+    fn feed() -> Feed {
+        Feed::new(16, &Room::default())
+    }
+
+    /// What who comes back is told.
+    fn missed(feed: &Feed, owner: &Owner, after: &str) -> Vec<Bytes> {
+        let Subscribed { first, mut missed, .. } = feed.subscribe(Some(after));
+        let rest = std::iter::from_fn(|| feed.next_missed(owner, &mut missed)).filter_map(Result::ok);
+        std::iter::once(first).chain(rest).collect()
+    }
+
+    #[test]
+    fn so_many_bytes_are_kept_and_no_more() {
+        let (feed, ours) = (feed(), Owner::new("default"));
+        let start = feed.subscribe(None).last;
+        let tell = || feed.publish(Some(&ours), "tool.end", &json!({"text": "x".repeat(WEIGHT / 16)}));
+        tell();
+        let (first, slow) = (feed.subscribe(None).last, feed.subscribe(Some(&start)));
+        (0..40).for_each(|_| tell());
+        assert!(feed.kept().weight <= WEIGHT && feed.kept().events.len() >= 15);
+        assert!(missed(&feed, &ours, &first).iter().any(|text| is_called(text, "reset")), "it is not known any more");
+        let latest = feed.kept().events.front().map(|told| Arc::clone(&told.id)).unwrap_or_default();
+        assert_eq!(missed(&feed, &ours, &latest).len(), feed.kept().events.len());
+        // Who takes it too slowly is told how much it missed.
+        let mut behind = slow.missed;
+        assert_eq!(feed.next_missed(&ours, &mut behind), Some(Err(1)));
+        assert_eq!(feed.next_missed(&ours, &mut behind), None);
+    }
+
     #[test]
     fn who_comes_back_gets_what_was_missed_once_and_only_its_own() {
-        let feed = Feed::new(16);
+        let feed = feed();
         let (ours, theirs) = (Owner::new("default"), Owner::new("bob"));
-        let mut receiver = feed.subscribe(&ours, None).frames;
+        let mut receiver = feed.subscribe(None).frames;
         feed.publish(Some(&ours), "session.created", &json!({"n": 1}));
         feed.publish(Some(&theirs), "session.created", &json!({"n": 2}));
         feed.publish(None, "lagged", &json!({"n": 3}));
         let first = receiver.try_recv().map(|told| String::from_utf8_lossy(&told.text).into_owned());
         let first = first.unwrap_or_default();
         let id = first.lines().next().and_then(|line| line.strip_prefix("id: ")).unwrap_or_default();
-        let missed = feed.subscribe(&ours, Some(id)).first;
-        let missed: Vec<String> = missed.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
-        assert_eq!(missed.len(), 2, "{missed:?}");
-        assert!(missed.first().is_some_and(|open| open.starts_with(&format!("id: {id}\nevent: open\n"))), "{missed:?}");
-        assert!(missed.iter().skip(1).all(|text| text.contains("\"n\":3")));
+        let told = missed(&feed, &ours, id);
+        let told: Vec<String> = told.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told.first().is_some_and(|open| open.starts_with(&format!("id: {id}\nevent: open\n"))), "{told:?}");
+        assert!(told.iter().skip(1).all(|text| text.contains("\"n\":3")));
         for unknown in ["", "x", "other-1", &format!("{id}9"), &format!("{}{}", id, u64::MAX)] {
-            let told = feed.subscribe(&ours, Some(unknown)).first;
+            let told = missed(&feed, &ours, unknown);
             assert!(told.iter().any(|text| is_called(text, "reset")), "{unknown}");
         }
     }
@@ -278,9 +353,9 @@ mod tests {
 
     #[test]
     fn a_letter_comes_behind_what_is_heard_until_then_and_at_once_when_nobody_hears() {
-        let feed = Feed::new(16);
+        let feed = feed();
         let ours = Owner::new("default");
-        let mut receiver = feed.subscribe(&ours, None).frames;
+        let mut receiver = feed.subscribe(None).frames;
         let post = |told| feed.post(Letter { owner: ours.clone(), name: "run.ended", told });
         let mut next = || receiver.try_recv().map(|told| String::from_utf8_lossy(&told.text).into_owned()).ok();
         post(json!({"n": 1}));
@@ -301,29 +376,29 @@ mod tests {
 
     #[test]
     fn who_was_told_nothing_before_the_cut_misses_nothing() {
-        let feed = Feed::new(16);
+        let feed = feed();
         let ours = Owner::new("default");
         for after in [None, Some("unknown")] {
-            let last = feed.subscribe(&ours, after).last;
+            let last = feed.subscribe(after).last;
             feed.publish(Some(&ours), "session.created", &json!({"n": 1}));
-            let missed = feed.subscribe(&ours, Some(&last)).first;
+            let missed = missed(&feed, &ours, &last);
             assert!(missed.iter().any(|text| is_called(text, "session.created")), "{after:?}");
         }
     }
 
     #[test]
     fn who_watches_while_nobody_looked_is_told_that_something_may_be_missing() {
-        let feed = Feed::new(16);
+        let feed = feed();
         let ours = Owner::new("default");
         feed.restart();
-        let mut receiver = feed.subscribe(&ours, None).frames;
+        let mut receiver = feed.subscribe(None).frames;
         assert!(receiver.try_recv().is_err(), "who comes afterwards has missed nothing");
         feed.restart();
         let told = receiver.try_recv().map(|told| (told.is_for(&ours), told.text)).unwrap_or_default();
         let text = String::from_utf8_lossy(&told.1).into_owned();
         assert!(told.0 && text.contains("event: reset\n"), "{text}");
         let id = text.lines().find_map(|line| line.strip_prefix("id: ")).unwrap_or_default();
-        let first = feed.subscribe(&ours, Some(id)).first;
+        let first = missed(&feed, &ours, id);
         assert!(first.len() == 1 && first.iter().all(|text| is_called(text, "open")), "and goes on behind it");
     }
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use futures_util::Stream;
 use serde_json::json;
-use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
-use super::feed::{Subscribed, Told, WantsPieces};
+use super::bounded::Receiver;
+use super::feed::{Missed, Subscribed, Told, WantsPieces};
 use super::reader::{Counted, dropped};
 use super::{ASKED, event};
 use crate::access::Owner;
@@ -25,11 +25,12 @@ pub(crate) fn global(
     after: Option<&str>,
     pieces: bool,
 ) -> impl Stream<Item = Result<Bytes, std::convert::Infallible>> + Send + use<> {
-    let Subscribed { mut first, last, frames } = app.hub.feed.subscribe(&owner, after);
-    first.insert(0, Bytes::from_static(b"retry: 1000\n\n"));
+    let Subscribed { first, missed, last, frames } = app.hub.feed.subscribe(after);
+    let first = vec![Bytes::from_static(b"retry: 1000\n\n"), first];
     // Questions are told once, so who watches everything is told which are open.
+    let mut asked: Vec<Bytes> = Vec::new();
     if pieces {
-        first.extend(app.runs.asked(&owner).into_iter().map(|(session, question)| {
+        asked.extend(app.runs.asked(&owner).into_iter().map(|(session, question)| {
             let mut told = members(question);
             told.insert("type".into(), ASKED.into());
             told.insert("session".into(), session.as_str().into());
@@ -38,6 +39,8 @@ pub(crate) fn global(
     }
     let state = Global {
         first: first.into_iter(),
+        missed,
+        asked: asked.into_iter(),
         last,
         frames,
         owner,
@@ -51,9 +54,13 @@ pub(crate) fn global(
 
 struct Global {
     first: std::vec::IntoIter<Bytes>,
+    /// What happened while nobody read.
+    missed: Missed,
+    /// The questions that are open.
+    asked: std::vec::IntoIter<Bytes>,
     /// The place behind everything that was told, also to others.
     last: Arc<str>,
-    frames: broadcast::Receiver<Told>,
+    frames: Receiver<Told>,
     owner: Owner,
     app: Arc<App>,
     is_over: bool,
@@ -68,6 +75,14 @@ impl Global {
         }
         if self.is_over {
             return None;
+        }
+        match self.app.hub.feed.next_missed(&self.owner, &mut self.missed) {
+            Some(Ok(text)) => return Some(text),
+            Some(Err(missed)) => return Some(self.drop_out(missed)),
+            None => {}
+        }
+        if let Some(asked) = self.asked.next() {
+            return Some(asked);
         }
         let heartbeat = Instant::now() + self.app.limits.heartbeat;
         let stop = self.app.stop.clone();
@@ -88,14 +103,16 @@ impl Global {
                             return Some(told.text);
                         }
                     }
-                    Err(RecvError::Lagged(missed)) => {
-                        self.is_over = true;
-                        self.app.metrics.dropped.fetch_add(1, Ordering::Relaxed);
-                        return Some(dropped(missed));
-                    }
+                    Err(RecvError::Lagged(missed)) => return Some(self.drop_out(missed)),
                     Err(RecvError::Closed) => return None,
                 },
             }
         }
+    }
+
+    fn drop_out(&mut self, missed: u64) -> Bytes {
+        self.is_over = true;
+        self.app.metrics.dropped.fetch_add(1, Ordering::Relaxed);
+        dropped(missed)
     }
 }

@@ -14,10 +14,10 @@ use ramus_engine::{EngineError, ErrorKind, Session};
 use ramus_model::SessionId;
 use ramus_wire::members;
 use serde_json::{Value, json};
-use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::{Instant, Sleep};
 
+use super::bounded::Receiver;
 use super::{ASKED, After, Epoch, Frame, Hub, Place, event};
 use crate::app::App;
 use crate::error::{ApiError, Kind};

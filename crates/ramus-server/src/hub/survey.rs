@@ -146,7 +146,7 @@ impl App {
                 Err(error) => return Err(error.into()),
             };
             has_failed = false;
-            if told.name().ends_with(".delta") {
+            if told.is_piece() {
                 if self.hub.feed.wants_pieces()
                     && let Some(owner) = self.owner_of(&told, &mut survey.owners)
                 {

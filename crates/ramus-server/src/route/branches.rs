@@ -108,7 +108,8 @@ pub(crate) async fn fork(
 ) -> Result<Answer, ApiError> {
     app.work(move |app| {
         let origin = app.session(&owner, &id)?;
-        let chosen = key.map(|key| keyed::session(&owner, Some(origin.id()), &key));
+        let order = keyed::order(&json!({"entry": fork.entry, "title": fork.title}));
+        let chosen = key.map(|key| (keyed::session(&owner, Some(origin.id()), &key), order));
         // What was forked before is answered again, however long the log is since.
         if let Some(answer) = forked_before(app, &owner, &origin, chosen.as_ref(), &fork)? {
             return Ok(answer);
@@ -121,7 +122,7 @@ pub(crate) async fn fork(
         let options = ForkOptions { title: fork.title.clone() };
         let made = match &chosen {
             None => app.engine.fork(&origin, entry, &options),
-            Some(id) => app.engine.fork_called(id, &origin, entry, &options),
+            Some((id, order)) => app.engine.fork_ordered((id, order), &origin, entry, &options),
         };
         match made {
             Ok(made) => Ok(Answer::json(json!({"session": shape::forked(&made)})).status(StatusCode::CREATED)),
@@ -137,23 +138,31 @@ fn forked_before(
     app: &App,
     owner: &Owner,
     origin: &Session,
-    chosen: Option<&SessionId>,
+    chosen: Option<&(SessionId, String)>,
     fork: &Fork,
 ) -> Result<Option<Answer>, ApiError> {
-    let Some(id) = chosen else { return Ok(None) };
+    let Some((id, order)) = chosen else { return Ok(None) };
     if !app.engine.is_taken(id)? {
         return Ok(None);
     }
     let known = app.session(owner, id.as_str())?;
-    let entry = fork.entry.as_deref().map(|entry| origin.resolve(entry)).transpose()?.map(|seq| origin.entry_id(seq));
-    let from = known.lineage().forked_from;
-    let is_same = from.is_some_and(|from| entry.is_none_or(|entry| entry == from.entry));
-    let title = fork.title.as_deref().map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
-    let first = known.log().header().and_then(|header| header.title.clone());
-    if !is_same || (title.is_some() && title != first) {
+    let is_same = match known.order() {
+        Some(known) => known == order,
+        None => is_like(&known, origin, fork)?,
+    };
+    if !is_same {
         return Err(keyed::other());
     }
     Ok(Some(Answer::json(json!({"session": shape::brief_session(&known)})).status(StatusCode::CREATED)))
+}
+
+/// Says whether a fork looks like what is ordered now: earlier versions did not keep what was ordered.
+fn is_like(known: &Session, origin: &Session, fork: &Fork) -> Result<bool, ApiError> {
+    let entry = fork.entry.as_deref().map(|entry| origin.resolve(entry)).transpose()?.map(|seq| origin.entry_id(seq));
+    let is_from_there = known.lineage().forked_from.is_some_and(|from| entry.is_none_or(|entry| entry == from.entry));
+    let title = fork.title.as_deref().map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
+    let first = known.log().header().and_then(|header| header.title.clone());
+    Ok(is_from_there && (title.is_none() || title == first))
 }
 
 /// A name for an entry.

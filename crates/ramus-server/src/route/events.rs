@@ -42,9 +42,11 @@ pub(crate) struct FromAll {
 }
 
 /// What a client names as the last event it has.
-fn last(headers: &HeaderMap) -> Option<&str> {
-    let header = headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::trim);
-    header.filter(|id| !id.is_empty())
+fn last(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
+    let Some(header) = headers.get("last-event-id") else { return Ok(None) };
+    let wrong = |_| ApiError::usage("`Last-Event-ID` holds the id of an event, which is plain text");
+    let id = header.to_str().map_err(wrong)?.trim();
+    Ok(Some(id).filter(|id| !id.is_empty()))
 }
 
 /// Streams the events of a session. The id of an event is the position of its entry in the log; whoever comes back with one,
@@ -64,7 +66,7 @@ pub(crate) async fn of_session(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let wrong = || ApiError::usage("an event of a session is named by a position: a number");
-    let after = match last(&headers) {
+    let after = match last(&headers)? {
         Some(id) => Some(After::event(id).ok_or_else(wrong)?),
         None => from.after.map(|after| After::position(&after).ok_or_else(wrong)).transpose()?,
     };
@@ -93,8 +95,9 @@ pub(crate) async fn of_all(
     Asked(from): Asked<FromAll>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
+    let after = last(&headers)?.or(from.after.as_deref());
     app.watch_all().await;
-    Ok(sse(hub::global(&app, owner, last(&headers).or(from.after.as_deref()), from.pieces)))
+    Ok(sse(hub::global(&app, owner, after, from.pieces)))
 }
 
 /// Streams what a turn does until it ends.

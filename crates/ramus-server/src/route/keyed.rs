@@ -2,6 +2,7 @@
 
 use ramus_engine::Session;
 use ramus_model::{EntryId, SessionId};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::access::Owner;
@@ -19,6 +20,11 @@ pub(super) fn session(owner: &Owner, origin: Option<&SessionId>, key: &str) -> S
 /// The id of the message that is said in a session with a key.
 pub(super) fn message(session: &Session, key: &str) -> EntryId {
     EntryId::new(digest(&["message", session.id().as_str(), key]))
+}
+
+/// What tells an order from others with the same key.
+pub(super) fn order(order: &Value) -> String {
+    digest(&["order", &order.to_string()])
 }
 
 /// Says that a key was used for something else.

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::document::{Refusals, Shape};
 use crate::error::ApiError;
 use crate::input::{Asked, check_directory};
+use crate::role::Role;
 use crate::run::ModelQuery;
 
 /// Lists models, and whether this server can ask them.
@@ -18,10 +19,13 @@ use crate::run::ModelQuery;
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     _: Owner,
+    axum::Extension(role): axum::Extension<Role>,
     Asked(query): Asked<ModelQuery>,
 ) -> Result<Answer, ApiError> {
     if let Some(cwd) = &query.cwd {
         check_directory(cwd)?;
+        // Its settings are read.
+        app.check_place(role, cwd, None)?;
     }
     app.work(move |app| {
         let directory = query.cwd.as_deref().unwrap_or(&app.directory);

@@ -171,9 +171,13 @@ pub(crate) async fn create(
     let permission: Vec<Rule> =
         new.permission.iter().map(|text| text.parse()).collect::<Result<_, _>>().map_err(wrong)?;
     app.work(move |app| {
-        let parent = new.parent.map(|parent| app.session(&owner, &parent)).transpose()?;
         let cwd = new.cwd.unwrap_or_else(|| app.directory.clone());
         check_directory(&cwd)?;
+        let order = keyed::order(&json!({
+            "cwd": cwd, "title": new.title, "model": new.model, "parent": new.parent, "owner": whose,
+            "permission": new.permission,
+        }));
+        let parent = new.parent.map(|parent| app.session(&owner, &parent)).transpose()?;
         app.check_place(role, &cwd, parent.as_ref())?;
         let new = NewSession {
             cwd,
@@ -185,7 +189,7 @@ pub(crate) async fn create(
         };
         let session = match key {
             None => app.engine_for(&owner).create(new)?,
-            Some(key) => create_once(app, &keyed::session(&owner, None, &key), new, &owner, &whose)?,
+            Some(key) => create_once(app, (&keyed::session(&owner, None, &key), &order), new, &owner, &whose)?,
         };
         let answer = Answer::json(json!({"session": shape::brief_session(&session)}));
         Ok(answer.status(StatusCode::CREATED).at(session.log().len() as u64))
@@ -194,10 +198,16 @@ pub(crate) async fn create(
 }
 
 /// Makes a session of this id, or finds the one that was made with the same order.
-fn create_once(app: &App, id: &SessionId, new: NewSession, asks: &Owner, owner: &str) -> Result<Session, ApiError> {
+fn create_once(
+    app: &App,
+    (id, order): (&SessionId, &str),
+    new: NewSession,
+    asks: &Owner,
+    owner: &str,
+) -> Result<Session, ApiError> {
     let title = new.title.as_deref().map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
     let (cwd, parent) = (new.cwd.clone(), new.parent.clone());
-    match app.engine_for(asks).create_called(id, new, Map::new()) {
+    match app.engine_for(asks).create_ordered(id, new, order) {
         Err(EngineError::Conflict(_)) => {}
         made => return Ok(made?),
     }
@@ -206,9 +216,14 @@ fn create_once(app: &App, id: &SessionId, new: NewSession, asks: &Owner, owner: 
         ErrorKind::NotFound => keyed::other(),
         _ => error.into(),
     })?;
-    let is_same = known.log().header().is_some_and(|header| {
-        (&header.cwd, &header.title, &header.ramus.parent) == (&cwd, &title, &parent) && known.owner() == owner
-    });
+    // Earlier versions did not keep what was ordered.
+    let is_like = || {
+        known
+            .log()
+            .header()
+            .is_some_and(|header| (&header.cwd, &header.title, &header.ramus.parent) == (&cwd, &title, &parent))
+    };
+    let is_same = known.owner() == owner && known.order().map_or_else(is_like, |known| known == order);
     if is_same { Ok(known) } else { Err(keyed::other()) }
 }
 

@@ -15,7 +15,7 @@ use super::desk::Desk;
 use super::spoken::Spoken;
 use super::{Order, WhenBusy};
 use crate::access::Owner;
-use crate::error::ApiError;
+use crate::error::{ApiError, Kind};
 use crate::hub::{Frame, event};
 
 /// How many turns that ended are remembered.
@@ -74,6 +74,8 @@ impl Running {
         self.inbox.say(text, when).map_err(|refused| match refused {
             NotTaken::Busy(_) => ApiError::busy("a turn is running in this session"),
             NotTaken::Over(_) => ApiError::conflict("the turn is over").hint("start another one"),
+            NotTaken::Full(_) => ApiError::busy(refused.to_string()).hint("wait until the model has heard some of it"),
+            NotTaken::TooLong(_) => ApiError::new(Kind::TooLarge, refused.to_string()).hint("send a file"),
         })
     }
 

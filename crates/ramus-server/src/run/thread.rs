@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ramus_agent::End as TurnEnd;
 use ramus_engine::run::{Asker, Inbox, Letters};
 use ramus_engine::{Attachment, Picture, Session};
+use ramus_model::{Record, Role, Seq};
 
 use super::runs::{End, Running};
 use super::{Attached, Equipped, Order, Shown};
@@ -70,6 +71,24 @@ impl App {
         if let Some(entry) = &order.edit {
             let said = session.resolve(entry)?;
             self.engine.rewind_before(session, said)?;
+        }
+        if order.leave_last {
+            self.leave_last(session)?;
+        }
+        Ok(())
+    }
+
+    /// Goes back to before the last thing that a person said.
+    fn leave_last(&self, session: &mut Session) -> Result<(), ApiError> {
+        let log = session.log();
+        let is_user =
+            |seq: &Seq| log.record(*seq).is_some_and(|record| record.role == Role::User && record.is_visible());
+        let Some(last) = log.ancestors(log.leaf()).find(is_user) else { return Ok(()) };
+        let shows = |seq: &Seq| log.record(*seq).is_some_and(Record::is_visible);
+        let before = log.ancestors(Some(last)).skip(1).find(shows);
+        match before {
+            Some(before) => drop(self.engine.branch(session, before)?),
+            None => self.engine.reset_leaf(session)?,
         }
         Ok(())
     }

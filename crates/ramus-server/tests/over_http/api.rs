@@ -409,6 +409,10 @@ fn models_and_tools_are_those_of_the_workshop() {
     assert_eq!(models["directory"], world.home.path().to_str().unwrap());
     assert_eq!(world.read("/api/v1/models?cwd=/srv")["directory"], "/srv");
     assert_eq!(world.get("/api/v1/models?cwd=srv").status, 422);
+    // Whoever may not choose a directory does not have its settings read either.
+    let as_prompter = |cwd: &str| world.as_prompter("GET", &format!("/api/v1/models{cwd}")).send(world.address).status;
+    let own = format!("?cwd={}", world.home.path().display());
+    assert_eq!((as_prompter(""), as_prompter(&own), as_prompter("?cwd=/srv")), (200, 200, 403));
     assert_eq!(world.get("/api/v1/models?who=me").status, 400);
     let tools = world.post(&format!("/api/v1/sessions/{session}/tools"), &json!({"agent": "plan"}));
     assert_eq!((tools.status, &tools.json()["tools"][0]["name"]), (200, &json!("plan")));
@@ -497,6 +501,61 @@ fn what_is_sent_again_with_its_key_is_done_once_also_after_a_restart() {
     let texts: Vec<&str> =
         messages["messages"].as_array().unwrap().iter().map(|message| message["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["hello", "something else", "goodbye"]);
+}
+
+#[test]
+fn the_same_key_with_another_order_is_refused_whatever_is_other_about_it() {
+    let mut world = World::start();
+    let send = |world: &World, target: &str, body: &Value| {
+        world.request("POST", target).header("idempotency-key", "k").json(body).send(world.address).status
+    };
+    let session = world.session();
+    world.append(&session, &["one", "two"]);
+    let fork = format!("/api/v1/sessions/{session}/fork");
+    let new = json!({"title": "t", "model": "a/b", "permission": ["bash=allow"]});
+    let forked = json!({"entry": "#2", "title": "t"});
+    let said = json!({"message": "hello"});
+    let orders = [("/api/v1/sessions", new), (&fork, forked), ("/api/chat", said)];
+    let others = [
+        vec![
+            json!({"title": "t", "permission": ["bash=allow"]}),
+            json!({"title": "t", "model": "a/c", "permission": ["bash=allow"]}),
+            json!({"title": "t", "model": "a/b"}),
+            json!({"title": "t", "model": "a/b", "permission": ["bash=deny"]}),
+            json!({}),
+        ],
+        vec![json!({"entry": "#2"}), json!({"title": "t"}), json!({"entry": "#3", "title": "t"}), json!({})],
+        vec![json!({"message": "hello", "replace_last": true}), json!({"message": "hello", "ask": true})],
+    ];
+    for (target, body) in &orders {
+        assert!([200, 201].contains(&send(&world, target, body)), "{target}");
+    }
+    for _ in 0..2 {
+        for ((target, body), others) in orders.iter().zip(&others) {
+            assert!([200, 201].contains(&send(&world, target, body)), "{target}");
+            for other in others {
+                assert_eq!(send(&world, target, other), 409, "{target} {other}");
+            }
+        }
+        world.restart();
+    }
+    // What happens to a session since is no other order.
+    let made = world.request("POST", "/api/v1/sessions").header("idempotency-key", "k").json(&orders[0].1);
+    let id = made.send(world.address).json()["session"]["id"].as_str().unwrap().to_owned();
+    let change = world.request("PATCH", &format!("/api/v1/sessions/{id}")).json(&json!({"model": "c/d", "title": "u"}));
+    assert_eq!(change.send(world.address).status, 200);
+    assert_eq!(made.send(world.address).json()["session"]["id"], id.as_str());
+}
+
+#[test]
+fn files_of_a_directory_that_is_not_there_are_not_compared() {
+    let world = World::start();
+    let made = world.post("/api/v1/sessions", &json!({"cwd": "/nowhere/at/all"}));
+    let session = made.json()["session"]["id"].as_str().unwrap().to_owned();
+    for query in ["", "?path=a", "?to=x&path=@"] {
+        let answer = world.get(&format!("/api/v1/sessions/{session}/diff{query}"));
+        assert!([404, 422].contains(&answer.status), "{query}: {}", String::from_utf8_lossy(&answer.body));
+    }
 }
 
 #[test]

@@ -64,6 +64,9 @@ fn b11_what_was_made_is_told_with_the_address_of_its_client() {
     let child = node["children"][0].as_str().unwrap();
     let artifact = world.read(&format!("/api/session/history/{child}?client_id=ada%20l"));
     assert_eq!((&artifact["role"], &artifact["data"]["type"]), (&json!("artifact"), &json!("web")));
+    // Wherever it is told, it has the address under which this client sees it.
+    assert_eq!(artifact["data"]["url"], url);
+    assert!(!node.to_string().contains("\"url\":\"deployments"), "{node:#}");
 }
 
 #[test]

@@ -393,3 +393,18 @@ fn i4_sessions_of_other_surfaces_are_conversations_of_the_default_client() {
     let page = world.read("/api/conversations?limit=1&offset=1");
     assert_eq!((&page["total"], &page["conversations"]), (&json!(1), &json!([])));
 }
+
+#[test]
+fn what_must_be_there_is_not_made() {
+    let world = World::start();
+    let payload = json!({"id": "chosen", "title": "t", "messages": []});
+    let save = |method: &str, target: &str| {
+        let request = world.request(method, target).header("if-match", "*").json(&payload);
+        request.send(world.address).status
+    };
+    let target = "/api/conversations/chosen";
+    assert_eq!((save("PUT", target), save("POST", "/api/conversations")), (412, 412));
+    assert_eq!(world.get(target).status, 404);
+    assert_eq!(world.put(target, &payload).status, 201);
+    assert_eq!((save("PUT", target), save("POST", "/api/conversations")), (200, 200));
+}

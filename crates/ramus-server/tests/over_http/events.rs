@@ -150,6 +150,11 @@ fn a_position_that_is_not_there_is_answered_with_a_reset() {
     assert_eq!(positions(events, 1), [2]);
     let words = world.request("GET", &format!("/api/v1/sessions/{session}/events")).header("last-event-id", "soon");
     assert_eq!(words.send(world.address).status, 400);
+    // What is no plain text names no event.
+    for target in [&format!("/api/v1/sessions/{session}/events"), "/api/v1/events"] {
+        let strange = world.request("GET", target).header("last-event-id", "1\u{e4}");
+        assert_eq!(strange.send(world.address).status, 400, "{target}");
+    }
 }
 
 /// Everything of a stream that comes to an end.

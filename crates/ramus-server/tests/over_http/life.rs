@@ -143,6 +143,58 @@ fn i11_a_share_is_served_to_whoever_has_its_address_until_it_is_taken_back() {
     assert!(world.post(&of(&session, "share"), &json!({"expires_in": 0})).status == 422);
 }
 
+/// Shares a path and returns its id and what opens it.
+fn shared(world: &World, session: &str, entry: Option<&str>) -> (String, String) {
+    let made = done(&world.post(&of(session, "share"), &json!({"entry": entry, "expires_in": null})));
+    let url = made["share"]["url"].as_str().unwrap();
+    let target = url.strip_prefix(&format!("http://{}", world.address)).unwrap();
+    (made["share"]["id"].as_str().unwrap().to_owned(), target.to_owned())
+}
+
+#[test]
+fn i11_a_share_does_not_outlive_what_was_erased_of_it() {
+    let world = World::start();
+    let session = world.session();
+    world.append(&session, &["one", "two", "three"]);
+    let open = |target: &str| Request::new("GET", target).send(world.address).status;
+    let (early, short) = shared(&world, &session, Some("#2"));
+    let (late, long) = shared(&world, &session, None);
+    let purge = |dry_run: bool| {
+        let answer = world.post(&of(&session, "purge"), &json!({"entry": "#4", "dry_run": dry_run}));
+        done(&answer)["purged"]["shares"].clone()
+    };
+    assert_eq!((purge(true), open(&long)), (json!([late]), 200));
+    assert_eq!((purge(false), open(&long), open(&short)), (json!([late]), 410, 200));
+    let reset = |dry_run: bool| {
+        let answer = world.post(&of(&session, "reset"), &json!({"dry_run": dry_run}));
+        done(&answer)["removed"]["shares"].clone()
+    };
+    assert_eq!((reset(true), open(&short)), (json!([early]), 200));
+    assert_eq!((reset(false), open(&short)), (json!([early]), 410));
+    assert_eq!(done(&world.post("/api/chat", &json!({"message": "hello"})))["reply"], "two words");
+    let own = done(&world.get("/api/session/info"))["session"].as_str().unwrap().to_owned();
+    let (_, target) = shared(&world, &own, None);
+    assert_eq!(open(&target), 200);
+    done(&world.delete("/api/session/history"));
+    assert_eq!(open(&target), 410);
+}
+
+#[test]
+fn i11_where_entries_were_written_again_a_purge_ends_every_share() {
+    let world = World::start();
+    let session = world.session();
+    world.append(&session, &["one", "two", "three", "four"]);
+    let order = json!({"first": "#3", "last": "#4", "text": "in short"});
+    done(&world.post(&of(&session, "replace-segment"), &order));
+    let (_, target) = shared(&world, &session, Some("#5"));
+    done(&world.post(&of(&session, "branch"), &json!({"entry": "#2"})));
+    let aside = world.append(&session, &["aside"])[0];
+    assert_eq!(Request::new("GET", &target).send(world.address).status, 200);
+    // Which paths it was on is not known any more.
+    done(&world.post(&of(&session, "purge"), &json!({"entry": format!("#{aside}")})));
+    assert_eq!(Request::new("GET", &target).send(world.address).status, 410);
+}
+
 #[test]
 fn a_bundle_leaves_one_home_and_comes_into_another() {
     let (here, there) = (World::start(), World::start());

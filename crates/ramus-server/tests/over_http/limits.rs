@@ -284,3 +284,48 @@ fn counted(world: &World, name: &str) -> u64 {
     let found = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
     found.unwrap_or_else(|| panic!("{name}: {text}"))
 }
+
+/// Every file of this name beneath a directory.
+fn named(directory: &std::path::Path, name: &str) -> Vec<std::path::PathBuf> {
+    let (mut found, mut open) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.file_name().is_some_and(|known| known == name) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn who_waits_for_its_own_workspace_keeps_nobody_from_working() {
+    let world = World::with(crate::world::TWO_WORDS, Limits { work: 4, ..Limits::default() });
+    assert_eq!(world.post("/api/session/boot", &json!({})).status, 200);
+    // Somebody else has what snapshots are kept in, so that none can be taken for a while.
+    let locks: Vec<std::fs::File> = named(&world.home.path().join("snapshots"), "lock")
+        .iter()
+        .map(|path| {
+            let file = std::fs::File::options().write(true).open(path).unwrap();
+            rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+            file
+        })
+        .collect();
+    assert!(!locks.is_empty());
+    std::thread::scope(|scope| {
+        let take = || world.post("/api/session/workspace/snapshots", &json!({})).status;
+        let waiting: Vec<_> = (0..16).map(|_| scope.spawn(take)).collect();
+        until(|| (counted(&world, "ramus_working_requests") > 0).then_some(()));
+        for target in ["/api/session/info", "/api/session/boot", "/api/session/workspace/snapshots", "/api/v1/sessions"]
+        {
+            assert_eq!(world.get(target).status, 200, "{target}");
+        }
+        let other = world.post("/api/session/boot?client_id=other", &json!({}));
+        assert_eq!(other.status, 200);
+        drop(locks);
+        assert!(waiting.into_iter().all(|waiting| waiting.join().unwrap() == 200));
+    });
+}

@@ -5,6 +5,7 @@ mod api;
 mod assets;
 mod audit;
 mod batches;
+mod bounds;
 mod conversations;
 mod cookies;
 mod crowd;

@@ -79,6 +79,57 @@ fn what_goes_with_its_parent_is_closed() {
 }
 
 #[test]
+fn i8_what_others_have_does_not_go_with_its_parent_and_is_not_told() {
+    let world = World::start();
+    let parent = world.session();
+    let child = |order: serde_json::Value| {
+        let made = world.post("/api/v1/sessions", &order);
+        assert_eq!(made.status, 201);
+        made.json()["session"]["id"].as_str().unwrap().to_owned()
+    };
+    let ours = child(json!({"parent": parent}));
+    let theirs = child(json!({"parent": parent, "owner": "bob"}));
+    let target = format!("/api/v1/sessions/{parent}");
+    for dry in ["?dry_run=true", "?dry_run=true&cascade=true", "?cascade=true"] {
+        let gone = world.delete(&format!("{target}{dry}"));
+        assert_eq!((gone.status, &gone.json()["children"]), (200, &json!([ours])), "{dry}");
+    }
+    let status = |request: Request| request.send(world.address).status;
+    assert_eq!(status(world.as_bob("GET", &format!("/api/v1/sessions/{theirs}"))), 200);
+    assert_eq!(world.get(&format!("/api/v1/sessions/{ours}")).status, 404);
+}
+
+#[test]
+fn i8_routes_that_name_a_second_session_know_only_ones_own() {
+    let world = World::start();
+    let ours = world.session();
+    world.append(&ours, &["what is ours"]);
+    let send = |request: Request| request.send(world.address);
+    let made = send(world.as_bob("POST", "/api/v1/sessions").json(&json!({"title": "bob's"}))).json();
+    let theirs = made["session"]["id"].as_str().unwrap().to_owned();
+    let said = world.as_bob("POST", &format!("/api/v1/sessions/{theirs}/messages")).json(&json!({"text": "a canary"}));
+    assert_eq!(send(said).status, 201);
+    let missing = "01999999-9999-7999-8999-999999999999";
+    let refused = |second: &str| {
+        let merge = json!({"from": second, "summary": "It works there."});
+        [
+            world.get(&format!("/api/v1/sessions/{ours}/compare?with={second}")),
+            world.post(&format!("/api/v1/sessions/{ours}/merge-back"), &merge),
+            world.get(&format!("/api/v1/search?q=canary&session={second}")),
+        ]
+        .map(|answer| {
+            let text = String::from_utf8_lossy(&answer.body).replace(second, "ID");
+            assert!(!text.contains("a canary"), "{text}");
+            (answer.status, text)
+        })
+    };
+    let answers = refused(&theirs);
+    assert!(answers[0].0 == 404 && answers[1].0 == 404, "{answers:?}");
+    // As if there were none.
+    assert_eq!(answers, refused(missing));
+}
+
+#[test]
 fn what_works_for_a_session_belongs_to_its_owner() {
     let script = r#"answers = [
         { steps = [{ call = { name = "task", arguments = { agent = "helper", prompt = "look", description = "Look" } } }] },

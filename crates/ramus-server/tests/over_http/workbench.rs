@@ -134,6 +134,20 @@ fn c9_another_answer_leaves_the_first_as_a_branch() {
 }
 
 #[test]
+fn c9_what_was_said_last_stays_when_no_turn_can_be_run_in_its_place() {
+    let world = World::start();
+    chat(&world, "first");
+    let history = || world.read("/api/session/history")["history"].clone();
+    let before = history();
+    for _ in 0..2 {
+        // Only when it is made ready does it turn out that it cannot be run.
+        let late = json!({"message": "better", "replace_last": true, "model": "none/late"});
+        assert_eq!(world.post("/api/chat", &late).status, 400);
+        assert_eq!(history(), before);
+    }
+}
+
+#[test]
 fn e3_a_chat_is_streamed_when_both_sides_want_it() {
     const CALLING: &str = "answers = [\n\
         { steps = [{ call = { id = \"c1\", name = \"glob\", arguments = { pattern = \"*\" } } }] },\n\
@@ -157,6 +171,27 @@ fn e3_a_chat_is_streamed_when_both_sides_want_it() {
     // Only one of the two is not enough.
     let plain = world.post("/api/chat", &json!({"message": "hello", "stream": true}));
     assert_eq!((plain.status, plain.header("content-type")), (200, Some("application/json")));
+}
+
+#[test]
+fn a_chat_that_is_sent_again_is_told_at_once_what_came_of_it() {
+    let mut world = World::start();
+    let send = |world: &World| {
+        let request = world.request("POST", "/api/chat").header("accept", "text/event-stream");
+        let request = request.header("idempotency-key", "k").json(&json!({"message": "hello", "stream": true}));
+        let began = std::time::Instant::now();
+        let told: Vec<Value> = request.events(world.address).map(|event| event.data).collect();
+        assert!(began.elapsed() < Duration::from_secs(8), "nobody waits for a heartbeat: {:?}", began.elapsed());
+        told
+    };
+    let first = send(&world);
+    for _ in 0..2 {
+        let again = send(&world);
+        let kinds: Vec<&str> = again.iter().map(|event| event["type"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["final", "stop"]);
+        assert_eq!(again[0]["payload"]["run"], first[first.len() - 2]["payload"]["run"]);
+        world.restart();
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `models`: which models there are, and which can be asked now.
 
 use clap::Args;
+use ramus_client::Error;
 use ramus_server::ModelQuery;
 use serde_json::{Map, Value};
 
@@ -54,8 +55,16 @@ impl Models {
 
     /// Asks a server what it can ask.
     fn ask(&self, remote: &Remote, directory: &str) -> anyhow::Result<Map<String, Value>> {
-        let request = remote.get(&["models"]).maybe("text", self.text.as_ref()).query("cwd", directory);
-        remote.answer(request.maybe("provider", self.provider.as_ref()).flag("available", self.available))
+        let request = |cwd: Option<&str>| {
+            let request = remote.get(&["models"]).maybe("text", self.text.as_ref()).maybe("cwd", cwd);
+            request.maybe("provider", self.provider.as_ref()).flag("available", self.available).answer()
+        };
+        let told = match remote.wait(request(Some(directory))) {
+            // Who may not choose a directory is told what holds where the server is.
+            Err(error) if error.downcast_ref().and_then(Error::status) == Some(403) => remote.wait(request(None))?,
+            told => told?,
+        };
+        Ok(told.into_members())
     }
 }
 

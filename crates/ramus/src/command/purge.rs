@@ -4,14 +4,14 @@ use clap::Args;
 use ramus_engine::{Purge as How, PurgeScope};
 use serde_json::{Map, Value, json};
 
-use super::confirm;
+use super::{confirm, share};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::{Answer as _, Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 Everything else keeps what is said on branches that were left; this erases it. The entry goes, with everything below it, \
-its labels, copies of old bytes of the file, and pictures and long texts that nothing else refers to. Titles, tags and \
+its labels, copies of old bytes of the file, and pictures and long texts that nothing else refers to. Shares that may show some of it are taken back. Titles, tags and \
 metadata stay. With --branch, the whole branch goes that the entry is on, from where it parts from the others. What a fork \
 shows is not erased. On a terminal you are asked; everywhere else --yes is needed. It cannot be undone.
 
@@ -97,6 +97,7 @@ impl Purge {
         let entries = quantity::count(purged.items("entries").len(), "entry", "entries");
         let verb = if self.dry_run { "would erase" } else { "erased" };
         text.plain(&format!("{verb} {entries}, {}", quantity::size(purged.number("bytes")))).end();
+        share::tell::taken_back(&mut text, purged, self.dry_run);
         for file in purged.words("copies") {
             let verb = if self.dry_run { "would remove" } else { "removed" };
             text.plain(&format!("{verb} {}", clean::one_line(file))).end();

@@ -3,14 +3,14 @@
 use clap::Args;
 use serde_json::json;
 
-use super::confirm;
+use super::{confirm, share};
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::{Answer as _, Text, clean, quantity};
 
 const EXAMPLES: &str = "\
 Everything that was said and done in the session is erased for good: entries, copies of old bytes, pictures and long texts \
-that nothing else refers to. A workspace that was made for the session is emptied; any other directory is left alone. \
+that nothing else refers to. What was shared of it is taken back. A workspace that was made for the session is emptied; any other directory is left alone. \
 Messages are numbered anew under another name. Its id, title, tags, rules and metadata stay. A session that others were \
 forked from is not reset. To start over without erasing anything there are `ramus reset-leaf` and `ramus clear`. On a \
 terminal you are asked; everywhere else --yes is needed. It cannot be undone.
@@ -67,6 +67,9 @@ impl Reset {
         let messages = quantity::count(answer.count("cleared_messages"), "message", "messages");
         let bytes = answer.get("removed").map_or(0, |removed| removed.number("bytes"));
         text.plain(&format!("{verb} {messages}, {}", quantity::size(bytes))).end();
+        if let Some(removed) = answer.get("removed") {
+            share::tell::taken_back(&mut text, removed, self.dry_run);
+        }
         if let Some(root) = answer.maybe("workspace") {
             let verb = if self.dry_run { "would empty" } else { "emptied" };
             text.plain(&format!("{verb} {}", clean::one_line(root))).end();

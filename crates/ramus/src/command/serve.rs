@@ -14,13 +14,14 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Args;
 use ramus_model::time;
-use ramus_server::{Address, Config, Home, Limits, Line, Listen, Log, ServeError, Server, Tls, TlsError};
+use ramus_server::{Address, Config, Home, Limits, Line, Listen, Log, ServeError, Server, Tls, TlsError, log_panics};
 use serde_json::json;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::failure::{Exit, Refusal};
 use crate::invocation::Invocation;
+use crate::redaction;
 use crate::render::{Text, json as shape, style};
 pub(super) use token::Keys;
 use token::Origin;
@@ -36,11 +37,11 @@ The server answers under /api/v1 with what the commands print with --json; GET /
 this machine only, unless --expose is given. Every request needs the token: `Authorization: Bearer TOKEN`. The token is \
 RAMUS_TOKEN, the first line of --token-file, or one that is made at the first start and kept in the home. Further lines of \
 --token-file, `OWNER TOKEN [ROLE] [expires=TIME]`, let others in, for the sessions of that owner and no others. Whose role is \
-view may look, prompt have turns run too, approve answer what they ask and change files too, admin do everything. When the file \
-changes, it is read again.
+view may look, prompt have turns run too, approve answer what they ask and change files too, admin do everything; a line without \
+a role is one of admin. When the file changes, it is read again.
 
 When the server is ready it prints one line on stdout. Ctrl-C or SIGTERM ends it: streams end, turns are cancelled, and \
-everything that was acknowledged stays.
+everything that was acknowledged stays. That takes up to ten seconds; a second one ends it at once.
 
 Examples:
   ramus serve
@@ -129,6 +130,8 @@ impl Serve {
             log: Log::new(write_log),
             engine: invocation.engine.clone(),
         };
+        // What fails without an answer is written down like what fails with one.
+        log_panics(Log::new(write_log), redaction::redactor(invocation.home.settings()));
         files::allow(config.limits.connections);
         let runtime =
             Builder::new_multi_thread().enable_all().build().context("cannot start what the server runs on")?;
@@ -143,15 +146,21 @@ impl Serve {
             ready(invocation, server.address(), &keys)?;
             let stop = server.stopper();
             let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-            tokio::spawn(async move {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
+            // The first one has the server end, and whoever cannot wait for that sends another.
+            let hurried = async {
+                for _ in 0..2 {
+                    tokio::select! {
+                        _ = interrupt.recv() => {}
+                        _ = terminate.recv() => {}
+                    }
+                    stop.stop();
                 }
-                stop.stop();
-            });
+            };
             let rereading = tokio::spawn(reread::follow(keys, access));
-            server.run().await;
+            tokio::select! {
+                () = server.run() => {}
+                () = hurried => {}
+            }
             rereading.abort();
             anyhow::Ok(())
         });

@@ -1,7 +1,7 @@
 //! `share`: a path as a page for others.
 
 mod afar;
-mod tell;
+pub(super) mod tell;
 mod unshare;
 
 use std::path::PathBuf;

@@ -100,6 +100,33 @@ fn an_interrupt_cancels_the_turn_at_the_server() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "this is what it is about: nobody is there for a while")]
+fn a_turn_that_ended_with_its_server_is_told_as_that() {
+    let world = world().with("RAMUS_TOKEN", TOKEN);
+    let script = script_of(&world, "script.json", "sleep 60");
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let serve = ["--port", port.as_str(), "--script", &script];
+    let server = Server::start(&world, &serve);
+    let arguments = ["--server", &server.address, "run", "wait", "--permission", "bash=allow", "--json"];
+    let mut child = world.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("tool.start") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "the turn ended before the call");
+    }
+    // It is killed, and started anew after a while.
+    drop(server);
+    std::thread::sleep(Duration::from_secs(2));
+    let _server = Server::start(&world, &serve);
+    let (mut rest, mut said) = (String::new(), String::new());
+    out.read_to_string(&mut rest).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_ne!(child.wait().unwrap().code(), Some(0), "{rest}");
+    assert!(said.contains("the server ended while this turn ran"), "{said}");
+}
+
+#[test]
 fn who_follows_a_session_is_told_what_is_added() {
     let world = world().with("RAMUS_TOKEN", TOKEN);
     let session = world.branched();

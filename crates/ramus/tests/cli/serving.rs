@@ -48,10 +48,14 @@ impl Serving {
         (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
     }
 
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
     /// Ends it as a service manager does, and returns its exit code and what it said.
     fn end(mut self) -> (i32, String) {
-        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.signal(rustix::process::Signal::TERM);
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         (self.child.wait().unwrap().code().unwrap(), said)
@@ -171,6 +175,30 @@ fn a_token_that_is_taken_out_of_the_file_is_none_any_more() {
     assert!(said.contains("expires=TIME") && !said.contains(theirs), "{said}");
 }
 
+#[test]
+#[expect(clippy::disallowed_methods, reason = "nothing tells that nothing happens")]
+fn who_cannot_wait_for_its_end_says_so_again() {
+    let world = World::new().with("RAMUS_TOKEN", "0123456789abcdef0123");
+    let mut serving = Serving::start(&world, &[]);
+    // Somebody who does not say all of it.
+    let mut slow = TcpStream::connect(&serving.address).unwrap();
+    let head = format!(
+        "POST /api/v1/sessions HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer 0123456789abcdef0123\r\n\
+         content-type: application/json\r\ncontent-length: 100\r\n\r\n{{",
+        serving.address
+    );
+    slow.write_all(head.as_bytes()).unwrap();
+    assert_eq!(serving.ask(None, "/health").0, 200);
+    std::thread::sleep(Duration::from_millis(500));
+    serving.signal(rustix::process::Signal::INT);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(serving.child.try_wait().unwrap(), None, "whoever is there has some time");
+    let again = std::time::Instant::now();
+    serving.signal(rustix::process::Signal::INT);
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    assert!(again.elapsed() < Duration::from_secs(5), "{:?}", again.elapsed());
+}
+
 /// What a page from elsewhere tries, each in its own way; it tells what it could read.
 const DRIVE_BY: &str = r#"
 (async () => {
@@ -236,6 +264,23 @@ const DRIVE_BY: &str = r#"
 })()
 "#;
 
+/// The page that it is tried from.
+const ELSEWHERE: &str = "<!doctype html><title>elsewhere</title><body></body>";
+
+/// Serves that page from another port of this machine, for as long as the test runs.
+fn neighbour() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n";
+            let _ = stream.read(&mut [0; 8192]);
+            let _ = write!(stream, "{head}content-length: {}\r\n\r\n{ELSEWHERE}", ELSEWHERE.len());
+        }
+    });
+    format!("http://{address}/")
+}
+
 #[test]
 fn l6_a_page_from_elsewhere_reads_nothing_and_does_nothing() {
     let Some(mut browser) = Browser::start().unwrap() else {
@@ -252,10 +297,8 @@ fn l6_a_page_from_elsewhere_reads_nothing_and_does_nothing() {
     browser.wait_until("location.pathname === '/'").unwrap();
     assert_eq!(browser.evaluate("fetch('/api/v1/sessions?drafts=true').then((answer) => answer.status)").unwrap(), 200);
     let before = world.ok(&["show", &session, "--json"]);
-    let page = world.file("elsewhere.html", "<!doctype html><title>elsewhere</title><body></body>");
-    browser.open(std::path::Path::new(&page), "").unwrap();
+    let page = world.file("elsewhere.html", ELSEWHERE);
     let script = DRIVE_BY.replace("ADDRESS", &serving.address).replace("SESSION", &session);
-    let read = browser.evaluate(&script).unwrap();
     let expected = json!({
         "get omit": "refused", "get include": "refused", "blind omit": "refused", "blind include": "refused",
         "post text omit": "refused", "post text include": "refused", "post json omit": "refused",
@@ -263,9 +306,22 @@ fn l6_a_page_from_elsewhere_reads_nothing_and_does_nothing() {
         "form": "sent", "script": "refused", "image": "refused", "style": "refused", "frame": "closed",
         "events": "refused", "socket": "refused", "health": "refused",
     });
-    assert_eq!(read, expected);
-    assert!(!read.to_string().contains("canary"));
-    assert_eq!(world.ok(&["show", &session, "--json"]), before);
+    // From another site, and from another port of this machine: that is the same site, so the cookie comes along.
+    let neighbour = neighbour();
+    for is_neighbour in [false, true] {
+        match is_neighbour {
+            false => browser.open(std::path::Path::new(&page), "").unwrap(),
+            true => browser.visit(&neighbour).unwrap(),
+        }
+        assert_eq!(browser.evaluate("document.title").unwrap(), "elsewhere");
+        let read = browser.evaluate(&script).unwrap();
+        assert_eq!(read, expected, "{is_neighbour}");
+        assert!(!read.to_string().contains("canary"));
+        assert_eq!(world.ok(&["show", &session, "--json"]), before);
+    }
+    // It is still logged in.
+    browser.visit(&format!("http://{}/", serving.address)).unwrap();
+    assert_eq!(browser.evaluate("fetch('/api/v1/sessions?drafts=true').then((answer) => answer.status)").unwrap(), 200);
     assert_eq!(serving.end().0, 0);
 }
 

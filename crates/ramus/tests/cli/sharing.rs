@@ -134,3 +134,30 @@ fn i11_i12_a_share_is_previewed_made_listed_and_taken_back() {
         assert_eq!(world.run(&[vec!["share", &session], wrong].concat()).code, 2);
     }
 }
+
+#[test]
+fn i11_what_is_erased_is_not_shared_any_more() {
+    let world = World::new();
+    let session = world.branched();
+    let share = |target: &str| world.json(&["share", target, "--yes"])["share"]["id"].clone();
+    let open = || {
+        let all = world.json(&["share", "--list"])["shares"].as_array().unwrap().clone();
+        all.into_iter().filter(|share| share["revoked"].is_null()).count()
+    };
+    let other = share(&format!("{session}@aaaa0002"));
+    let branch = share(&format!("{session}@bbbb0001"));
+    let target = format!("{session}@bbbb0001");
+    let planned = world.run(&["purge", &target, "--dry-run"]);
+    assert!(
+        planned.stderr.contains(&format!("would take share {} back", branch.as_str().unwrap())),
+        "{}",
+        planned.stderr
+    );
+    assert_eq!(open(), 2);
+    assert_eq!(world.json(&["purge", &target, "--yes"])["purged"]["shares"], json!([branch]));
+    assert_eq!(open(), 1);
+    assert_eq!(world.json(&["reset", &session, "--dry-run"])["removed"]["shares"], json!([other]));
+    let reset = world.run(&["reset", &session, "--yes"]);
+    assert!(reset.stderr.contains(&format!("took share {} back", other.as_str().unwrap())), "{}", reset.stderr);
+    assert_eq!(open(), 0);
+}

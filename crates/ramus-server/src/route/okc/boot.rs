@@ -27,8 +27,8 @@ pub(super) const SNAPSHOTS: usize = 10;
 #[utoipa::path(get, path = "/api/session/info", tag = "workbench", params(Whose),
     responses((status = 200, description = "The session; without one, what there would be", body = Shape), Refusals))]
 pub(crate) async fn info(State(app): State<Arc<App>>, owner: Owner, client: Client) -> Result<Answer, ApiError> {
-    app.work(move |app| {
-        let _place = app.places.hold(&owner, &client);
+    let (whose, name) = (owner.clone(), client.clone());
+    app.look_beside(&whose, &name, move |app| {
         let Some(mut session) = app.client_session(&owner, &client)? else {
             return Ok(Answer::object(nothing(&client)));
         };
@@ -44,8 +44,8 @@ pub(crate) async fn info(State(app): State<Arc<App>>, owner: Owner, client: Clie
 #[utoipa::path(get, path = "/api/session/boot", tag = "workbench", params(Whose),
     responses((status = 200, description = "The word of welcome, and the session", body = Shape), Refusals))]
 pub(crate) async fn look(State(app): State<Arc<App>>, owner: Owner, client: Client) -> Result<Answer, ApiError> {
-    app.work(move |app| {
-        let _place = app.places.hold(&owner, &client);
+    let (whose, name) = (owner.clone(), client.clone());
+    app.look_beside(&whose, &name, move |app| {
         if let Some(session) = app.client_session(&owner, &client)? {
             return booted(app, session, &client);
         }
@@ -65,11 +65,8 @@ pub(crate) async fn boot(
     client: Client,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Answer, ApiError> {
-    app.work(move |app| {
-        let _place = app.places.hold(&owner, &client);
-        booted(app, app.start_client_session(&owner, &client)?, &client)
-    })
-    .await
+    let (whose, name) = (owner.clone(), client.clone());
+    app.work_alone(&whose, &name, move |app| booted(app, app.start_client_session(&owner, &client)?, &client)).await
 }
 
 fn booted(app: &App, mut session: Session, client: &Client) -> Result<Answer, ApiError> {

@@ -6,8 +6,6 @@ use std::time::Instant;
 use axum::extract::{FromRequest as _, Request, State};
 use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
-use ramus_engine::Session;
-use ramus_model::{Record, Role, Seq};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::task::JoinHandle;
@@ -60,9 +58,11 @@ pub(crate) async fn chat(
 ) -> Result<Response, ApiError> {
     let limit = app.limits.request;
     let begun = tokio::time::timeout(limit, begin(app, owner, client, key, request));
-    let Begun { run, reader, ended } = begun.await.map_err(|_| late(&Method::POST))??;
+    let Begun { run, is_old, reader, ended } = begun.await.map_err(|_| late(&Method::POST))??;
     match reader {
-        Some(reader) => Ok(stream::answer(reader.until_end_of(&run, false), ended)),
+        // Nothing of it is told any more.
+        Some(_) if is_old && run.is_over() => Ok(stream::answer(None, ended)),
+        Some(reader) => Ok(stream::answer(Some(reader.until_end_of(&run, is_old)), ended)),
         // A turn takes as long as it takes, and this is its answer.
         None => {
             let failed = |_| ApiError::new(Kind::Broken, "the server failed; look before trying again");
@@ -79,6 +79,8 @@ pub(crate) fn waits_for_turn(method: &Method, route: Option<&str>) -> bool {
 /// A turn that was started, whoever watches it, and what comes of it.
 struct Begun {
     run: Arc<Running>,
+    /// Whether it was started before, with the same key.
+    is_old: bool,
     reader: Option<Reader>,
     ended: JoinHandle<Result<Map<String, Value>, ApiError>>,
 }
@@ -97,11 +99,8 @@ async fn begin(
     }
     let started = Instant::now();
     let (whose, name) = (owner.clone(), client.clone());
-    let session = app.work(move |app| {
-        let _place = app.places.hold(&whose, &name);
-        app.start_client_session(&whose, &name)
-    });
-    let mut session = session.await?;
+    let session = app.work_alone(&owner, &client, move |app| app.start_client_session(&whose, &name));
+    let session = session.await?;
     // Whoever wants to see it all watches before it starts.
     let reader = match said.stream && wants_events(&headers) {
         true => {
@@ -115,13 +114,13 @@ async fn begin(
     let prompt = said.message;
     // The answer is that of one turn, so what comes while another one runs is not told to that.
     let when_busy = WhenBusy::Reject;
-    let (model, ask) = (said.model, Some(said.ask));
-    let order = Order { prompt: Some(prompt.clone()), model, ask, when_busy, ..Order::default() };
+    let (model, ask, leave_last) = (said.model, Some(said.ask), said.replace_last);
+    let order = Order { prompt: Some(prompt.clone()), model, ask, leave_last, when_busy, ..Order::default() };
     let whose = owner.clone();
     // In one piece: a turn that was taken is started, whoever has left meanwhile.
     let run = app.work(move |app| {
         if let Some(past) = app.recall(&whose, &session, &order, key.as_deref())? {
-            return Ok(past);
+            return Ok((past, true));
         }
         // A turn that runs refuses what comes; one that could not run is refused before anybody is told of it.
         let is_known = app.runs.is_known(&whose, session.id().as_str(), key.as_deref());
@@ -129,36 +128,16 @@ async fn begin(
             app.check_order(&session, &order)?;
         }
         match app.runs.take(&whose, session.id(), &order, key.as_deref())? {
-            Taken::Told(run) => Ok(run),
+            Taken::Told(run) => Ok((run, true)),
             Taken::Started(run, letters) => {
-                if said.replace_last
-                    && let Err(error) = leave_last(app, &mut session)
-                {
-                    app.give_up(&run, error.clone());
-                    return Err(error);
-                }
                 app.start(&run, session, order, letters);
-                Ok(run)
+                Ok((run, false))
             }
         }
     });
-    let run = run.await?;
+    let (run, is_old) = run.await?;
     let awaited = Awaited { app: Arc::clone(&app), owner, client, run: Arc::clone(&run), prompt, started };
     // It is brought to its end also when nobody waits any more.
     let ended = tokio::spawn(awaited.reply());
-    Ok(Begun { run, reader, ended })
-}
-
-/// Goes back to before the last thing that a person said.
-fn leave_last(app: &App, session: &mut Session) -> Result<(), ApiError> {
-    let log = session.log();
-    let is_user = |seq: &Seq| log.record(*seq).is_some_and(|record| record.role == Role::User && record.is_visible());
-    let Some(last) = log.ancestors(log.leaf()).find(is_user) else { return Ok(()) };
-    let shows = |seq: &Seq| log.record(*seq).is_some_and(Record::is_visible);
-    let before = log.ancestors(Some(last)).skip(1).find(shows);
-    match before {
-        Some(before) => drop(app.engine.branch(session, before)?),
-        None => app.engine.reset_leaf(session)?,
-    }
-    app.finish(session).map(drop)
+    Ok(Begun { run, is_old, reader, ended })
 }

@@ -32,10 +32,15 @@ pub(crate) struct Whose {
 }
 
 /// One of an owner's clients.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Client(String);
 
 impl Client {
+    #[cfg(test)]
+    pub(super) fn called(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.0
     }

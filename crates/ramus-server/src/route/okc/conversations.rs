@@ -115,7 +115,8 @@ pub(crate) async fn create(
     let payload = Payload { members: sent.members(&UNDERSTOOD)?, spelled: sent.0 };
     let id = payload.members.get("id").and_then(Value::as_str).map(str::trim).filter(|id| !id.is_empty());
     let id = id.ok_or_else(|| ApiError::invalid("a conversation has an `id`"))?.to_owned();
-    app.work(move |app| save(app, &owner, &client, &id, payload, expected)).await
+    let (whose, name) = (owner.clone(), client.clone());
+    app.work_alone(&whose, &name, move |app| save(app, &owner, &client, &id, payload, expected)).await
 }
 
 /// Saves a conversation: messages that are new are appended, those that are missing are hidden, nothing is erased.
@@ -138,7 +139,8 @@ pub(crate) async fn replace(
         sent.0.put("id", named);
     }
     let payload = Payload { members: sent.members(&UNDERSTOOD)?, spelled: sent.0 };
-    app.work(move |app| save(app, &owner, &client, id.trim(), payload, expected)).await
+    let (whose, name) = (owner.clone(), client.clone());
+    app.work_alone(&whose, &name, move |app| save(app, &owner, &client, id.trim(), payload, expected)).await
 }
 
 /// Deletes a conversation for good, with the workspace and the deployments that were made for it.
@@ -153,8 +155,8 @@ pub(crate) async fn delete(
     Named(id): Named<String>,
     expected: Expected,
 ) -> Result<Answer, ApiError> {
-    app.work(move |app| {
-        let _place = app.places.hold(&owner, &client);
+    let (whose, name) = (owner.clone(), client.clone());
+    app.work_alone(&whose, &name, move |app| {
         let session = open(app, &owner, &client, &id)?;
         check(&session, expected)?;
         let workspace = session.workspace();
@@ -233,7 +235,6 @@ fn save(
 ) -> Result<Answer, ApiError> {
     // Nothing is made for what cannot be saved.
     check_conversation(&payload.members)?;
-    let _place = app.places.hold(owner, client);
     let (mut session, is_new) = open_or_make(app, owner, client, id, expected)?;
     let standing = standing(app, owner, client, &session, &payload.members)?;
     app.engine.save_conversation(&mut session, &payload, &standing)?;
@@ -262,10 +263,9 @@ fn open_or_make(
         let new =
             NewSession { cwd: app.directory.clone(), owner: Some(owner.name().to_owned()), ..NewSession::default() };
         let metadata = Map::from_iter([(CLIENT.to_owned(), Value::from(client.name()))]);
-        if let Some(expected) = expected.0
-            && !app.engine.is_taken(&known)?
-        {
-            return Err(moved(0, expected));
+        if expected.is_something() && !app.engine.is_taken(&known)? {
+            let missing = || ApiError::new(Kind::Precondition, "there is no such conversation");
+            return Err(expected.0.map_or_else(missing, |expected| moved(0, expected)));
         }
         match app.engine.create_called(&known, new, metadata) {
             // Somebody else's, or another request was faster.

@@ -9,7 +9,7 @@ use serde_json::json;
 use utoipa::IntoParams;
 
 use super::boot::{RECENT, describe, nothing};
-use super::{Client, Whose};
+use super::{Client, Whose, assets};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
@@ -65,7 +65,11 @@ pub(crate) async fn node(
         let session = app.client_session(&owner, &client)?.ok_or_else(missing)?;
         let nodes = Nodes::of(&session)?;
         let seq = nodes.find(&entry).ok_or_else(missing)?;
-        let node = nodes.whole(seq)?.ok_or_else(missing)?;
+        let mut node = nodes.whole(seq)?.ok_or_else(missing)?;
+        // Only what a tool made has data of its own.
+        if let Some(made) = node.get_mut("data") {
+            *made = assets::addressed(made.take(), &client);
+        }
         Ok(Answer::object(node).at(session.log().len() as u64))
     })
     .await
@@ -75,8 +79,8 @@ pub(crate) async fn node(
 #[utoipa::path(delete, path = "/api/session/history", tag = "workbench", params(Whose),
     responses((status = 200, description = "What was erased", body = Shape), Refusals))]
 pub(crate) async fn delete(State(app): State<Arc<App>>, owner: Owner, client: Client) -> Result<Answer, ApiError> {
-    app.work(move |app| {
-        let _place = app.places.hold(&owner, &client);
+    let (whose, name) = (owner.clone(), client.clone());
+    app.work_alone(&whose, &name, move |app| {
         let Some(mut session) = app.client_session(&owner, &client)? else {
             let told = json!({
                 "history_cleared": true, "cleared_messages": 0, "workspace": {"removed": false}, "vm": nothing(&client),
@@ -84,7 +88,7 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, owner: Owner, client: Cl
             return Ok(Answer::json(told));
         };
         app.shelf.close(session.id());
-        let deployments = super::assets::kept(&session);
+        let deployments = assets::kept(&session);
         let reset = app.engine.reset(&mut session, false)?;
         let removed = app.engine.remove_workspace(&session)?;
         let position = app.finish(&mut session)?;

@@ -39,8 +39,8 @@ impl Awaited {
         let unended = || ApiError::new(Kind::Broken, "the turn did not say how it ended");
         let end = run.end().ok_or_else(unended)??;
         let latency = started.elapsed();
-        app.work(move |app| {
-            let _place = app.places.hold(&owner, &client);
+        let (whose, name) = (owner.clone(), client.clone());
+        app.work_alone(&whose, &name, move |app| {
             let mut session = app.session(&owner, run.session.as_str())?;
             let unkept = keep_files(app, &mut session, &end, &prompt)?;
             let mut reply = compose(&session, &client, &end)?;

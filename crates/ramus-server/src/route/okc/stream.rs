@@ -26,10 +26,10 @@ type Reply = JoinHandle<Result<Map<String, Value>, ApiError>>;
 /// What the events of a session are told in.
 type Frames = BoxStream<'static, Result<Bytes, Infallible>>;
 
-/// Tells what a turn does until it ends, and then what came of it.
-pub(super) fn answer(reader: Reader, ended: Reply) -> Response {
-    let frames = reader.into_stream(Bytes::new()).boxed();
-    let telling = Telling { frames: Some(frames), ended: Some(ended), started: HashMap::new(), over: HashSet::new() };
+/// Tells what a turn does until it ends, and then what came of it; only that of a turn that is over.
+pub(super) fn answer(reader: Option<Reader>, ended: Reply) -> Response {
+    let frames = reader.map(|reader| reader.into_stream(Bytes::new()).boxed());
+    let telling = Telling { frames, ended: Some(ended), started: HashMap::new(), over: HashSet::new() };
     let told = futures_util::stream::unfold(telling, |mut telling| async move {
         let bytes = telling.next().await?;
         Some((Ok::<_, Infallible>(bytes), telling))

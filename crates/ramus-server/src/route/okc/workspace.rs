@@ -46,12 +46,10 @@ pub(crate) async fn snapshots(
     client: Client,
     Asked(listed): Asked<Listed>,
 ) -> Result<Answer, ApiError> {
-    app.work(move |app| {
-        let _place = app.places.hold(&owner, &client);
-        match app.client_session(&owner, &client)? {
-            Some(mut session) => Ok(Answer::object(app.workspace_state(&mut session, listed.most())?)),
-            None => Ok(Answer::object(no_workspace())),
-        }
+    let (whose, name) = (owner.clone(), client.clone());
+    app.look_beside(&whose, &name, move |app| match app.client_session(&owner, &client)? {
+        Some(mut session) => Ok(Answer::object(app.workspace_state(&mut session, listed.most())?)),
+        None => Ok(Answer::object(no_workspace())),
     })
     .await
 }
@@ -75,8 +73,8 @@ pub(crate) async fn snapshot(
     Asked(listed): Asked<Listed>,
     Body(take): Body<Take>,
 ) -> Result<Answer, ApiError> {
-    app.work(move |app| {
-        let _place = app.places.hold(&owner, &client);
+    let (whose, name) = (owner.clone(), client.clone());
+    app.work_alone(&whose, &name, move |app| {
         let mut session = app.start_client_session(&owner, &client)?;
         let taken = app.engine.snapshot(&mut session, take.label.as_deref())?;
         let position = app.finish(&mut session)?;
@@ -115,8 +113,8 @@ pub(crate) async fn restore(
     if id.is_none() && branch.is_none() {
         return Err(ApiError::invalid("a restore names a `snapshot_id` or a `branch`"));
     }
-    app.work(move |app| {
-        let _place = app.places.hold(&owner, &client);
+    let (whose, name) = (owner.clone(), client.clone());
+    app.work_alone(&whose, &name, move |app| {
         let mut session = app.client_session(&owner, &client)?.ok_or_else(unknown)?;
         let target = find(app, &session, id.as_deref(), branch.as_deref())?;
         // A workspace that was removed with a conversation comes back.
@@ -167,8 +165,8 @@ pub(crate) async fn branch(
     if !branch.branch.contains(|c: char| c.is_ascii_alphanumeric()) {
         return Err(ApiError::invalid("the name of a branch has letters or digits"));
     }
-    app.work(move |app| {
-        let _place = app.places.hold(&owner, &client);
+    let (whose, name) = (owner.clone(), client.clone());
+    app.work_alone(&whose, &name, move |app| {
         let mut session = app.start_client_session(&owner, &client)?;
         let id = branch.snapshot_id.as_deref().map(str::trim).filter(|id| !id.is_empty());
         let target = match id {

@@ -16,7 +16,7 @@ use super::watcher::Watcher;
 use crate::failure::Refusal;
 use crate::invocation::Invocation;
 use crate::remote::Remote;
-use crate::render::Answer as _;
+use crate::render::{Answer as _, Text, style};
 use crate::signal;
 
 /// Whoever holds this may read the keyboard.
@@ -77,6 +77,11 @@ pub(crate) fn turn(
     let told = watcher.finish();
     watched?;
     told?;
+    if turn.is_restarted() {
+        let mut text = Text::new();
+        text.styled(style::HINT, "the server was started anew while the turn ran").end();
+        invocation.screen.note(&text)?;
+    }
     let end = turn.end().map(|end| end.data.clone()).unwrap_or_default();
     if let Some(error) = end.get("error").filter(|_| end.word("status") == "failed") {
         return Err(Error::Refused(ramus_client::Refusal {

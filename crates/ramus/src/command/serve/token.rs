@@ -156,7 +156,7 @@ fn parse(text: &str, path: &Path) -> anyhow::Result<(Token, Vec<Other>)> {
         for word in words {
             let is_new = match word.strip_prefix("expires=") {
                 Some(time) => expires.replace(moment(time).ok_or_else(|| wrong(&name))?).is_none(),
-                None => role.replace(word.parse::<Role>().map_err(|error| no_role(&error, &name))?).is_none(),
+                None => role.replace(word.parse::<Role>().map_err(|error| no_role(error, &name))?).is_none(),
             };
             if !is_new {
                 return Err(wrong(&name).into());
@@ -178,8 +178,9 @@ fn moment(text: &str) -> Option<i64> {
     time::parse(text).or_else(|| time::parse(&format!("{text}T00:00:00Z")))
 }
 
-fn no_role(error: &NoRole, place: &str) -> Refusal {
+fn no_role(error: NoRole, place: &str) -> Refusal {
     Refusal::usage(format!("a line of {place} cannot be used: {error}"))
+        .hint("a line is OWNER TOKEN [ROLE] [expires=TIME]")
 }
 
 fn token(text: &str, place: &str) -> Result<Token, Refusal> {
@@ -213,6 +214,15 @@ mod tests {
         assert_eq!(ends("view expires=2026-12-31T00:00:00Z"), Some((Role::View, day)));
         for wrong in ["expires=", "expires=soon", "view view", "expires=2026-12-31 expires=2026-12-31", "view x"] {
             assert!(line(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_in_the_place_of_a_role_is_not_told() {
+        for line in ["bob view fedcba9876543210", "bob admin fedcba9876543210 expires=2026-12-31"] {
+            let error = parse(&format!("0123456789abcdef\n{line}\n"), Path::new("t")).err();
+            let told = error.map(|error| format!("{error:#} {error:?}")).unwrap_or_default();
+            assert!(told.contains("no role") && !told.contains("fedcba9876543210"), "{told}");
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Answer as _, Text, quantity, style};
+use crate::render::{Answer as _, Text, clean, quantity, style};
 
 /// Asks, when there is someone to ask.
 pub(super) fn confirm(invocation: &mut Invocation<'_>, preview: &SharePreview) -> anyhow::Result<bool> {
@@ -48,6 +48,17 @@ pub(super) fn preview(invocation: &mut Invocation<'_>, preview: &SharePreview) -
     summary(preview, &mut text);
     invocation.screen.text(&text)?;
     Ok(Exit::Done)
+}
+
+/// Says which shares were taken back with what they showed, or would be.
+pub(in crate::command) fn taken_back(text: &mut Text, removed: &Value, dry_run: bool) {
+    for id in removed.words("shares") {
+        let verb = if dry_run { "would take" } else { "took" };
+        text.plain(&format!("{verb} share "))
+            .styled(style::ID, &clean::one_line(id))
+            .plain(" back: it shows what goes")
+            .end();
+    }
 }
 
 /// Lists what is shared.
