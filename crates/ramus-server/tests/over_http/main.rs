@@ -19,6 +19,7 @@ mod owners;
 mod place;
 mod roles;
 mod runs;
+mod shapes;
 mod uploads;
 mod view;
 mod workbench;
