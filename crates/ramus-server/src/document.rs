@@ -1,7 +1,10 @@
 //! The description of the server in OpenAPI, made from its routes.
 
+mod answers;
+
 use std::collections::BTreeMap;
 
+use ramus_wire::trouble::Trouble;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{
     Components, ContentBuilder, Info, OpenApi, OpenApiBuilder, Ref, RefOr, Response, ResponseBuilder,
@@ -10,34 +13,13 @@ use utoipa::openapi::{
 use utoipa::{IntoResponses, PartialSchema, ToSchema};
 
 use crate::route;
-
-/// An answer: an object of the shape that the command line prints with `--json`.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its description is used")]
-pub(crate) struct Shape {
-    /// The version of the shape.
-    schema_version: u32,
-}
+pub(crate) use answers::version_answers;
 
 /// Why a request was not answered.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its description is used")]
 pub(crate) struct Failure {
-    error: Trouble,
-}
-
-/// What went wrong.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its description is used")]
-pub(crate) struct Trouble {
-    /// The kind, which programs rely on: usage, not-found, ambiguous, busy, conflict, invalid, corrupt, degraded, denied,
-    /// full, context-full, io, unavailable.
-    kind: String,
-    /// What people are told.
-    message: String,
-    /// What might be done about it.
-    #[schema(required)]
-    hint: Option<String>,
+    error: Trouble<'static>,
 }
 
 /// What any request may be answered instead.
@@ -88,7 +70,6 @@ pub(crate) fn frame() -> OpenApi {
     components.add_security_scheme("token", bearer);
     components.schemas.insert("Failure".into(), Failure::schema());
     components.schemas.insert("Trouble".into(), Trouble::schema());
-    components.schemas.insert("Shape".into(), Shape::schema());
     components.responses = refusals();
     OpenApiBuilder::new()
         .info(info)

@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ramus_engine::{EngineError, ErrorKind};
 use ramus_store::StoreError;
+use ramus_wire::trouble::Trouble;
 use serde_json::json;
 
 use crate::app::moved;
@@ -158,7 +159,12 @@ impl ApiError {
 
     /// Returns the error as programs are told everywhere.
     pub(crate) fn to_json(&self) -> serde_json::Value {
-        json!({"error": {"kind": self.kind.row().0, "message": self.message, "hint": self.hint}})
+        json!({"error": self.trouble()})
+    }
+
+    /// Tells what went wrong.
+    pub(crate) fn trouble(&self) -> Trouble<'_> {
+        Trouble { kind: self.kind.row().0, message: &self.message, hint: self.hint.as_deref() }
     }
 
     pub(crate) fn status(&self) -> StatusCode {

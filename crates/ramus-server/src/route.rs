@@ -154,6 +154,7 @@ fn described() -> OpenApiRouter<Arc<App>> {
 pub(crate) fn description() -> OpenApi {
     let mut description = described().into_openapi();
     document::name_operations(&mut description);
+    document::version_answers(&mut description);
     description
 }
 

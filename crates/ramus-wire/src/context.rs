@@ -9,9 +9,12 @@ use ramus_model::context::{Item, provider, render};
 use ramus_model::json::quote;
 use ramus_model::tokens::Heuristic;
 use ramus_model::{Log, Role, Seq, tokens};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
 
-use crate::SCHEMA_VERSION;
+use crate::state::PathState;
+use crate::{SCHEMA_VERSION, object_of};
 
 /// How messages are spelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,15 +51,6 @@ enum Part {
 }
 
 impl Part {
-    const ALL: [(Self, &'static str); 6] = [
-        (Self::System, "system"),
-        (Self::Summary, "summary"),
-        (Self::Prompts, "prompts"),
-        (Self::Answers, "answers"),
-        (Self::ToolOutput, "tool_output"),
-        (Self::Other, "other"),
-    ];
-
     fn of(log: &Log, item: Item) -> Self {
         let role = || log.record(item.seq()).map_or(Role::Other, |record| record.role);
         match item {
@@ -120,12 +114,17 @@ impl Messages {
 
     /// How many tokens each part has as they are counted, and how many more the provider reported: instructions and tools,
     /// which go out besides.
-    fn parts(&self, tokens: u64) -> Map<String, Value> {
+    fn parts(&self, tokens: u64) -> ContextParts {
         let sum = |part| self.sizes.iter().filter(|(of, _)| *of == part).map(|(_, tokens)| tokens).sum::<u64>();
-        let mut parts: Map<String, Value> =
-            Part::ALL.into_iter().map(|(part, name)| (name.to_owned(), sum(part).into())).collect();
-        parts.insert("besides".into(), tokens.saturating_sub(self.counted).into());
-        parts
+        ContextParts {
+            system: sum(Part::System),
+            summary: sum(Part::Summary),
+            prompts: sum(Part::Prompts),
+            answers: sum(Part::Answers),
+            tool_output: sum(Part::ToolOutput),
+            other: sum(Part::Other),
+            besides: tokens.saturating_sub(self.counted),
+        }
     }
 }
 
@@ -134,23 +133,60 @@ pub fn tokens_of(turn: &Resumed) -> Result<u64, EngineError> {
     Ok(tokens::of_context(turn.log(), turn.context(), &turn.restored_lines(Restore::Texts))?)
 }
 
+/// The context at an entry.
+#[derive(ToSchema)]
+pub struct SessionContext<'c> {
+    /// The session.
+    pub session: String,
+    /// The messages, as they are stored or as a provider is sent them.
+    pub messages: Vec<Value>,
+    /// What is told of them.
+    #[serde(flatten)]
+    pub rest: ContextRest<'c>,
+}
+
+/// What is told of the messages of a context.
+#[derive(Serialize, ToSchema)]
+pub struct ContextRest<'c> {
+    #[serde(flatten)]
+    state: PathState<'c>,
+    /// How many tokens there are in all.
+    tokens: u64,
+    parts: ContextParts,
+    /// How many tokens each message has.
+    message_tokens: Vec<u64>,
+    /// The entry that each message is of; null for a result that was made up.
+    entries: Vec<Option<&'c str>>,
+    /// The compaction that stands in front.
+    #[schema(required)]
+    compacted_by: Option<&'c str>,
+}
+
+/// How many tokens each part of a context has.
+#[derive(Serialize, ToSchema)]
+struct ContextParts {
+    system: u64,
+    summary: u64,
+    prompts: u64,
+    answers: u64,
+    tool_output: u64,
+    other: u64,
+    /// How many more a provider reported: instructions and tools.
+    besides: u64,
+}
+
 /// Builds the answer around the messages, whose bytes stay as they are.
 pub fn object(turn: &Resumed, messages: &Messages, tokens: u64) -> Vec<u8> {
     let context = turn.context();
-    let id = |seq: Seq| turn.log().id(seq).to_owned();
-    let state = &context.state;
-    let rest = json!({
-        "models": state.models,
-        "thinking_level": state.thinking_level,
-        "mode": state.mode,
-        "mode_data": state.mode_data,
-        "rules": state.rules,
-        "tokens": tokens,
-        "parts": messages.parts(tokens),
-        "message_tokens": messages.sizes.iter().map(|(_, tokens)| tokens).collect::<Vec<_>>(),
-        "entries": messages.entries.iter().map(|entry| entry.map(id)).collect::<Vec<_>>(),
-        "compacted_by": context.compacted_by.map(id),
-    });
+    let id = |seq: Seq| turn.log().id(seq);
+    let rest = Value::Object(object_of(&ContextRest {
+        state: (&context.state).into(),
+        tokens,
+        parts: messages.parts(tokens),
+        message_tokens: messages.sizes.iter().map(|(_, tokens)| *tokens).collect(),
+        entries: messages.entries.iter().map(|entry| entry.map(id)).collect(),
+        compacted_by: context.compacted_by.map(id),
+    }));
     let mut line = format!("{{\"schema_version\":{SCHEMA_VERSION},\"session\":").into_bytes();
     quote(turn.id().as_str(), &mut line);
     line.extend_from_slice(b",\"messages\":");

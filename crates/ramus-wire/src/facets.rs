@@ -1,19 +1,37 @@
 //! What a list of sessions can be narrowed to.
 
 use ramus_engine::{Facet, Facets};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
-use crate::members;
+use crate::object_of;
+
+/// What a list of sessions can be narrowed to.
+#[derive(Serialize, ToSchema)]
+pub struct SessionFacets<'f> {
+    agents: Vec<CountedFacet<'f>>,
+    projects: Vec<CountedFacet<'f>>,
+    tags: Vec<CountedFacet<'f>>,
+}
+
+/// An agent, a project or a tag.
+#[derive(Serialize, ToSchema)]
+struct CountedFacet<'f> {
+    name: &'f str,
+    /// How many there are.
+    sessions: u64,
+}
 
 /// Agents, projects and tags, each with a number of sessions.
 pub fn facets(facets: &Facets) -> Map<String, Value> {
-    members(json!({
-        "agents": counted(&facets.agents),
-        "projects": counted(&facets.projects),
-        "tags": counted(&facets.tags),
-    }))
+    object_of(&SessionFacets {
+        agents: counted(&facets.agents),
+        projects: counted(&facets.projects),
+        tags: counted(&facets.tags),
+    })
 }
 
-fn counted(facets: &[Facet]) -> Vec<Value> {
-    facets.iter().map(|facet| json!({"name": facet.name, "sessions": facet.sessions})).collect()
+fn counted(facets: &[Facet]) -> Vec<CountedFacet<'_>> {
+    facets.iter().map(|facet| CountedFacet { name: &facet.name, sessions: facet.sessions }).collect()
 }

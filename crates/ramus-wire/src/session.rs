@@ -1,79 +1,182 @@
 //! Sessions, messages and entries.
 
-use std::borrow::Cow;
-use std::path::Path;
+mod brief;
+mod list;
+mod message;
+mod written;
 
-use ramus_engine::{Forked, Listing, RevertMark, Session, SessionInfo, Share, Summary, View, Written};
-use ramus_model::message::Part;
-use ramus_model::usage::{Prices, Tokens};
-use ramus_model::{EntryId, ImportedFrom, Origin};
+use std::borrow::Cow;
+
+use ramus_engine::{RevertMark, Session, SessionInfo, Share, Summary};
+use ramus_model::usage::Prices;
+use ramus_model::{ImportedFrom, Origin};
 use ramus_store::Residence;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
-use crate::{members, share};
+pub use self::brief::{BriefJson, MadeSession, brief, brief_session, forked};
+pub use self::list::ListJson;
+pub use self::message::{KnownPart, MessageJson, MessagePage, MessagePart, UnknownPart, message, message_of};
+pub use self::written::{AppendedEntries, LabelEntry, WrittenEntry, appended, labelled, written};
+use crate::share::{self, KnownShare};
+use crate::usage::TokenCounts;
+use crate::{object_of, path, words};
 
-/// A session as lists show it. What this version does not keep track of is null, zero or empty. There may be thousands, so
-/// it is written as it is, not built up first.
-#[derive(Serialize)]
+/// A session as lists show it. What this version does not keep track of is null, zero or empty.
+// There may be thousands, so it is written as it is, not built up first.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Session)]
 pub struct SessionJson<'i> {
     id: &'i str,
-    path: Option<&'i Path>,
+    /// The file; null when the home has none.
+    #[schema(required)]
+    path: Option<Cow<'i, str>>,
     title: &'i str,
+    /// The directory that it works in.
     cwd: &'i str,
+    /// Where that directory is now, as far as that is known.
+    #[schema(required)]
     moved_to: Option<&'i str>,
+    #[schema(schema_with = words::residences)]
     state: &'static str,
     messages: usize,
     entries: usize,
     /// Of a log that lost its header nobody knows.
+    #[schema(required)]
     created: Option<&'i str>,
+    #[schema(required)]
     updated: Option<&'i str>,
+    #[schema(required)]
     compacting: Option<&'i str>,
+    #[schema(required)]
     archived_at: Option<&'i str>,
     archived: bool,
+    /// Whom it belongs to.
     owner: &'i str,
+    #[schema(required)]
     project: Option<&'i str>,
+    #[schema(required)]
     provider: Option<&'i str>,
+    #[schema(required)]
     model: Option<&'i str>,
+    #[schema(required)]
     engine_version: Option<&'i str>,
+    /// The session that started it.
+    #[schema(required)]
     parent: Option<&'i str>,
+    #[schema(required)]
     forked_from: Option<OriginJson<'i>>,
+    #[schema(required)]
     imported_from: Option<ImportedFromJson<'i>>,
     context_tokens: u64,
     last_prompt_tokens: u64,
     last_completion_tokens: u64,
-    usage: Tokens,
+    usage: TokenCounts,
+    /// In millionths of a US dollar; null when nothing is known of it.
+    #[schema(required)]
     cost_micros: Option<u64>,
+    /// How many answers have no price.
     unpriced: u64,
-    summary: Summary,
+    summary: ChangedLines,
+    #[schema(required)]
     latest_snapshot: Option<&'i str>,
     git: GitJson<'i>,
     /// What is shared of it, filled in by whoever asks the home.
-    share: Option<Value>,
-    revert: Option<&'i RevertMark>,
+    #[schema(required)]
+    share: Option<KnownShare<'i>>,
+    #[schema(required)]
+    revert: Option<RevertInForce<'i>>,
+    /// The rules of the session, as they are stored.
     permission: &'i Value,
+    /// Free metadata.
     metadata: &'i Map<String, Value>,
     tags: &'i [String],
     starred: bool,
+    #[schema(schema_with = words::standings)]
     status: &'static str,
     damaged: bool,
 }
 
-#[derive(Serialize)]
+/// How much changed in files.
+#[derive(Serialize, ToSchema)]
+pub struct ChangedLines {
+    /// How many lines came.
+    additions: u64,
+    /// How many lines went.
+    deletions: u64,
+    /// How many files differ.
+    files: u64,
+}
+
+impl From<Summary> for ChangedLines {
+    fn from(summary: Summary) -> Self {
+        let Summary { additions, deletions, files } = summary;
+        Self { additions, deletions, files }
+    }
+}
+
+/// A revert that can be taken back.
+#[derive(Serialize, ToSchema)]
+pub struct RevertInForce<'i> {
+    /// The last message that counts.
+    message: &'i str,
+    /// Always null: messages are kept whole.
+    #[schema(required)]
+    part: Option<&'i str>,
+    /// The files as they were then, if a snapshot tells.
+    #[schema(required)]
+    snapshot: Option<&'i str>,
+    /// What the revert changed, as a unified diff; the start of it when it is long.
+    diff: &'i str,
+    time: &'i str,
+    /// The files as they were before the revert, if it changed any.
+    #[schema(required)]
+    safety_snapshot: Option<&'i str>,
+}
+
+impl<'i> From<&'i RevertMark> for RevertInForce<'i> {
+    fn from(mark: &'i RevertMark) -> Self {
+        Self {
+            message: &mark.message,
+            part: mark.part.as_deref(),
+            snapshot: mark.snapshot.as_deref(),
+            diff: &mark.diff,
+            time: &mark.time,
+            safety_snapshot: mark.safety_snapshot.as_deref(),
+        }
+    }
+}
+
+/// An entry of another session.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Origin)]
 struct OriginJson<'i> {
     session: &'i str,
     entry: &'i str,
 }
 
-#[derive(Serialize)]
+impl<'i> From<&'i Origin> for OriginJson<'i> {
+    fn from(origin: &'i Origin) -> Self {
+        Self { session: origin.session.as_str(), entry: origin.entry.as_str() }
+    }
+}
+
+/// A session of another agent.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ImportedFrom)]
 struct ImportedFromJson<'i> {
     agent: &'i str,
     file: &'i str,
 }
 
-#[derive(Serialize)]
+/// The repository that it works in, as it was when a turn last ended.
+#[derive(Serialize, ToSchema)]
+#[schema(as = GitState)]
 struct GitJson<'i> {
+    #[schema(required)]
     commit: Option<&'i str>,
+    #[schema(required)]
     dirty: Option<bool>,
 }
 
@@ -81,11 +184,10 @@ impl<'i> SessionJson<'i> {
     /// Describes a session.
     pub fn of(info: &'i SessionInfo, prices: &Prices) -> Self {
         let cost = info.usage.cost(prices);
-        let origin = |origin: &'i Origin| OriginJson { session: origin.session.as_str(), entry: origin.entry.as_str() };
         let imported = |from: &'i ImportedFrom| ImportedFromJson { agent: &from.agent, file: &from.file };
         Self {
             id: info.id.as_str(),
-            path: info.path.as_deref(),
+            path: info.path.as_deref().map(path),
             title: &info.title,
             cwd: &info.cwd,
             moved_to: info.moved_to.as_deref(),
@@ -103,19 +205,19 @@ impl<'i> SessionJson<'i> {
             model: info.model.as_deref(),
             engine_version: info.engine_version.as_deref(),
             parent: info.lineage.parent.as_ref().map(|id| id.as_str()),
-            forked_from: info.lineage.forked_from.as_ref().map(origin),
+            forked_from: info.lineage.forked_from.as_ref().map(OriginJson::from),
             imported_from: info.lineage.imported_from.as_ref().map(imported),
             context_tokens: info.last_prompt_tokens + info.last_completion_tokens,
             last_prompt_tokens: info.last_prompt_tokens,
             last_completion_tokens: info.last_completion_tokens,
-            usage: info.usage.tokens,
+            usage: info.usage.tokens.into(),
             cost_micros: cost.micros,
             unpriced: cost.unpriced,
-            summary: info.summary,
+            summary: info.summary.into(),
             latest_snapshot: info.latest_snapshot.as_deref(),
             git: GitJson { commit: info.git.commit.as_deref(), dirty: info.git.dirty },
             share: None,
-            revert: info.revert.as_ref(),
+            revert: info.revert.as_ref().map(RevertInForce::from),
             permission: &info.permission,
             metadata: &info.metadata,
             tags: &info.tags,
@@ -131,9 +233,9 @@ fn known(time: &str) -> Option<&str> {
     Some(time).filter(|time| !time.is_empty())
 }
 
-impl SessionJson<'_> {
+impl<'i> SessionJson<'i> {
     /// Says what is shared of it.
-    pub fn shared_as(mut self, shares: &[Share]) -> Self {
+    pub fn shared_as(mut self, shares: &'i [Share]) -> Self {
         self.share = share::of_session(shares, self.id);
         self
     }
@@ -141,38 +243,22 @@ impl SessionJson<'_> {
 
 /// A session as lists show it, to be shown with more.
 pub fn session(info: &SessionInfo, prices: &Prices) -> Map<String, Value> {
-    // What is made of text and numbers always becomes JSON.
-    members(serde_json::to_value(SessionJson::of(info, prices)).unwrap_or_default())
+    object_of(&SessionJson::of(info, prices))
 }
 
-/// A session that was just made or changed.
-pub fn brief_session(session: &Session) -> Map<String, Value> {
-    members(json!({
-        "id": session.id().as_str(),
-        "path": session.location().path,
-        "cwd": session.cwd(),
-        "title": session.title(),
-        "state": state(session.residence()),
-        "forked_from": forked_from(session.lineage().forked_from.as_ref()),
-    }))
+/// A session as lists show it, alone.
+#[derive(Serialize, ToSchema)]
+pub struct ListedSession {
+    /// What is told of it.
+    #[schema(value_type = SessionJson)]
+    pub session: Map<String, Value>,
 }
 
-/// Makes of a session as it is described what is told of one that was just changed.
-pub fn brief(described: &Map<String, Value>) -> Map<String, Value> {
-    let kept = ["id", "path", "cwd", "title", "state", "forked_from"];
-    kept.into_iter().filter_map(|name| Some((name.to_owned(), described.get(name)?.clone()))).collect()
-}
-
-/// What is told about a session that was just forked.
-pub fn forked(fork: &Forked) -> Map<String, Value> {
-    members(json!({
-        "id": fork.id.as_str(),
-        "path": fork.location.path,
-        "cwd": fork.cwd,
-        "title": fork.title,
-        "state": state(fork.location.residence),
-        "forked_from": forked_from(Some(&fork.origin)),
-    }))
+/// The sessions that a session started.
+#[derive(Serialize, ToSchema)]
+pub struct SessionChildren<'i> {
+    /// What is told of them.
+    pub children: Vec<SessionJson<'i>>,
 }
 
 /// Where a session stands.
@@ -186,156 +272,43 @@ pub fn state(residence: Residence) -> &'static str {
     }
 }
 
-fn forked_from(origin: Option<&Origin>) -> Value {
-    origin.map_or(Value::Null, |origin| json!({"session": origin.session.as_str(), "entry": origin.entry.as_str()}))
-}
-
-/// One message of a conversation. There may be thousands, so it is written as it is, not built up first.
-#[derive(Serialize)]
-pub struct MessageJson<'v> {
-    id: &'v str,
-    seq: u32,
-    parent: Option<&'v str>,
-    role: &'v str,
-    text: Cow<'v, str>,
-    parts: Vec<PartJson<'v>>,
-    tokens: u64,
-    timestamp: &'v str,
-    label: Option<&'v str>,
-    changed: Option<Summary>,
-    /// What kind of entry it is, and that it shows; only told where nothing else is.
+/// A session with everything that is told of one alone: what is shared of it, and where it ends.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WholeSession)]
+pub struct WholeJson<'i> {
     #[serde(flatten)]
-    kind: Option<KindJson>,
-}
-
-#[derive(Serialize)]
-struct KindJson {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    hidden: bool,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum PartJson<'v> {
-    /// The usual one, without building it up.
-    Text {
-        #[serde(rename = "type")]
-        kind: &'static str,
-        text: &'v str,
-    },
-    Other(Value),
-}
-
-impl<'v> MessageJson<'v> {
-    /// Describes a message.
-    pub fn of(view: &'v View) -> Self {
-        let part = |part: &'v Part| match part {
-            Part::Text(text) => PartJson::Text { kind: "text", text },
-            other => PartJson::Other(other.to_json()),
-        };
-        let text = match view.message.parts.as_slice() {
-            [Part::Text(text)] => Cow::Borrowed(text.as_str()),
-            _ => Cow::Owned(view.message.text()),
-        };
-        Self {
-            id: view.id.as_str(),
-            seq: view.seq.number(),
-            parent: view.parent.as_ref().map(EntryId::as_str),
-            role: &view.message.role_name,
-            text,
-            parts: view.message.parts.iter().map(part).collect(),
-            tokens: view.tokens,
-            timestamp: &view.timestamp,
-            label: view.label.as_deref(),
-            changed: view.changed,
-            kind: None,
-        }
-    }
-
-    /// Says what kind of entry it is.
-    pub fn in_session(mut self, session: &Session, view: &View) -> Self {
-        let kind = session.log().record(view.seq).and_then(|record| record.kind.wire()).unwrap_or_default();
-        self.kind = Some(KindJson { kind, hidden: false });
-        self
-    }
-}
-
-/// One message of a conversation, to be shown with more.
-pub fn message(view: &View) -> Map<String, Value> {
-    // What is made of text and numbers always becomes JSON.
-    members(serde_json::to_value(MessageJson::of(view)).unwrap_or_default())
-}
-
-/// The same, with what kind of entry it is.
-pub fn message_of(session: &Session, view: &View) -> Map<String, Value> {
-    members(serde_json::to_value(MessageJson::of(view).in_session(session, view)).unwrap_or_default())
-}
-
-/// An entry that was just written.
-pub fn written(written: &Written) -> Map<String, Value> {
-    members(json!({
-        "id": written.id.as_str(),
-        "seq": written.seq.number(),
-        "parent": written.parent.as_ref().map(EntryId::as_str),
-    }))
-}
-
-/// An entry that names another one, and which that is.
-pub fn labelled(written: &Written, entry: &str) -> Map<String, Value> {
-    let mut object = self::written(written);
-    object.insert("entry".into(), entry.into());
-    object
-}
-
-/// A list as programs are told.
-#[derive(Serialize)]
-pub struct ListJson<'l> {
-    sessions: Vec<SessionJson<'l>>,
-    next_cursor: Option<&'l str>,
-    hidden: HiddenJson,
-    unreadable: Vec<UnreadableJson<'l>>,
-    /// The ids of all sessions that could be named, for whoever shortens them.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    ids: Vec<&'l str>,
-}
-
-#[derive(Serialize)]
-struct HiddenJson {
-    archived: usize,
-    drafts: usize,
-    other_directories: usize,
-}
-
-#[derive(Serialize)]
-struct UnreadableJson<'l> {
-    session: &'l str,
-    reason: &'l str,
-}
-
-impl<'l> ListJson<'l> {
-    /// Describes a list.
-    pub fn of(listing: &'l Listing, prices: &Prices, shares: &[Share]) -> Self {
-        let unreadable = listing.unreadable.iter().map(|(session, reason)| UnreadableJson { session, reason });
-        Self {
-            sessions: listing.sessions.iter().map(|info| SessionJson::of(info, prices).shared_as(shares)).collect(),
-            next_cursor: listing.next_cursor.as_deref(),
-            hidden: HiddenJson {
-                archived: listing.hidden.archived,
-                drafts: listing.hidden.drafts,
-                other_directories: listing.hidden.other_directories,
-            },
-            unreadable: unreadable.collect(),
-            ids: listing.ids.iter().map(|id| id.as_str()).collect(),
-        }
-    }
+    session: SessionJson<'i>,
+    /// The entry that it goes on from; null when the next entry is a root.
+    #[schema(required)]
+    leaf: Option<String>,
+    /// The ends of all branches.
+    leaves: Vec<String>,
 }
 
 /// A session with everything that is told of one alone: what is shared of it, and where it ends.
 pub fn whole(session: &Session, info: &SessionInfo, prices: &Prices, shares: &[Share]) -> Map<String, Value> {
-    let mut object = self::session(info, prices);
-    object.insert("share".into(), json!(share::of_session(shares, info.id.as_str())));
-    object.insert("leaf".into(), json!(session.leaf().map(|leaf| leaf.to_string())));
-    object.insert("leaves".into(), json!(session.leaves().iter().map(EntryId::as_str).collect::<Vec<_>>()));
-    object
+    object_of(&WholeJson {
+        session: SessionJson::of(info, prices).shared_as(shares),
+        leaf: session.leaf().map(|leaf| leaf.to_string()),
+        leaves: session.leaves().iter().map(ToString::to_string).collect(),
+    })
+}
+
+/// A session, alone.
+#[derive(Serialize, ToSchema)]
+pub struct OneSession {
+    /// What is told of it.
+    #[schema(value_type = WholeJson)]
+    pub session: Map<String, Value>,
+}
+
+/// A session that was changed.
+#[derive(Serialize, ToSchema)]
+pub struct ChangedSession {
+    /// How it is now.
+    #[schema(value_type = WholeJson)]
+    pub session: Map<String, Value>,
+    /// What was written for the title.
+    #[schema(value_type = Vec<WrittenEntry>)]
+    pub written: Vec<Map<String, Value>>,
 }

@@ -13,7 +13,7 @@ use ramus_model::budget::{self, Keep, Plan, Weighed, What};
 use ramus_model::json::Raw;
 use ramus_model::tokens::{self, Counter};
 use ramus_model::{Body, EntryId, Seq};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -182,18 +182,5 @@ impl Compacted {
             messages: (messages, messages),
             summary: String::new(),
         }
-    }
-
-    /// Returns it as programs are told.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "compaction": self.entry.as_ref().map(EntryId::as_str),
-            "first_kept": self.first_kept.as_ref().map(EntryId::as_str),
-            "tokens_before": self.tokens.0,
-            "tokens_after": self.tokens.1,
-            "messages_before": self.messages.0,
-            "messages_after": self.messages.1,
-            "summary": self.summary,
-        })
     }
 }

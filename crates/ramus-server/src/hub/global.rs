@@ -15,7 +15,7 @@ use super::reader::{Counted, dropped};
 use super::{ASKED, event};
 use crate::access::Owner;
 use crate::app::App;
-use ramus_wire::members;
+use ramus_wire::object_of;
 
 /// Hands over what happens in all sessions of an owner, behind the event that was named if it is still known; answers word by
 /// word when `pieces` are wanted.
@@ -31,7 +31,7 @@ pub(crate) fn global(
     let mut asked: Vec<Bytes> = Vec::new();
     if pieces {
         asked.extend(app.runs.asked(&owner).into_iter().map(|(session, question)| {
-            let mut told = members(question);
+            let mut told = object_of(&question);
             told.insert("type".into(), ASKED.into());
             told.insert("session".into(), session.as_str().into());
             event(ASKED, None, &told.into()).text

@@ -12,7 +12,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
 use ramus_engine::{EngineError, ErrorKind, Session};
 use ramus_model::SessionId;
-use ramus_wire::members;
+use ramus_wire::object_of;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::{Instant, Sleep};
@@ -265,9 +265,8 @@ impl Reader {
         let run = self.until.as_ref().filter(|run| !run.is_over())?;
         let mut text = BytesMut::new();
         for question in run.desk.asked() {
-            let id = question.get("question").and_then(Value::as_str).unwrap_or_default();
-            if self.asked.insert(id.to_owned()) {
-                let mut told = members(question);
+            if self.asked.insert(question.question.clone()) {
+                let mut told = object_of(&question);
                 told.insert("type".into(), ASKED.into());
                 told.insert("session".into(), self.id.as_str().into());
                 text.extend_from_slice(&event(ASKED, None, &told.into()).text);

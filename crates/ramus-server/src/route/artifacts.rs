@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Named};
 
@@ -26,7 +26,7 @@ pub(crate) struct UpTo {
 /// Lists what tools made on the path, newest first.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/artifacts", tag = "entries",
     params(("id" = String, Path, description = "The session"), UpTo),
-    responses((status = 200, description = "What was made", body = Shape), Refusals))]
+    responses((status = 200, description = "What was made", body = shape::Artifacts), Refusals))]
 pub(crate) async fn artifacts(
     State(app): State<Arc<App>>,
     owner: Owner,

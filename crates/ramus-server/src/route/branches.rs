@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ramus_engine::{ForkOptions, RestoreOptions, Session};
 use ramus_model::SessionId;
-use ramus_wire::session as shape;
+use ramus_wire::{entries, session as shape};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Body, Expected, Key, Named};
 use crate::role::Role;
@@ -46,7 +46,7 @@ pub(crate) struct Branch {
 /// Goes on from another entry.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/branch", tag = "branches", request_body = Branch,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "Where the leaf is now", body = Shape), Refusals))]
+    responses((status = 200, description = "Where the leaf is now", body = entries::BranchedSession), Refusals))]
 pub(crate) async fn branch(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -79,7 +79,7 @@ pub(crate) async fn branch(
             }
         };
         let position = app.finish(&mut session)?;
-        Ok(Answer::json(json!({"leaf": leaf.as_ref().map(|leaf| leaf.as_str())})).at(position))
+        Ok(Answer::object(entries::leaf(leaf.as_ref().map(|leaf| leaf.as_str()))).at(position))
     })
     .await
 }
@@ -98,7 +98,7 @@ pub(crate) struct Fork {
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/fork", tag = "branches", request_body = Fork,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position"),
         ("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
-    responses((status = 201, description = "The fork", body = Shape), Refusals))]
+    responses((status = 201, description = "The fork", body = shape::MadeSession), Refusals))]
 pub(crate) async fn fork(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -125,7 +125,9 @@ pub(crate) async fn fork(
             Some((id, order)) => app.engine.fork_ordered((id, order), &origin, entry, &options),
         };
         match made {
-            Ok(made) => Ok(Answer::json(json!({"session": shape::forked(&made)})).status(StatusCode::CREATED)),
+            Ok(made) => {
+                Ok(Answer::of(&shape::MadeSession { session: shape::forked(&made) })?.status(StatusCode::CREATED))
+            }
             // Someone else may have sent the same at the same time.
             Err(error) => forked_before(app, &owner, &origin, chosen.as_ref(), &fork)?.ok_or_else(|| error.into()),
         }
@@ -153,7 +155,7 @@ fn forked_before(
     if !is_same {
         return Err(keyed::other());
     }
-    Ok(Some(Answer::json(json!({"session": shape::brief_session(&known)})).status(StatusCode::CREATED)))
+    Ok(Some(Answer::of(&shape::MadeSession { session: shape::brief_session(&known) })?.status(StatusCode::CREATED)))
 }
 
 /// Says whether a fork looks like what is ordered now: earlier versions did not keep what was ordered.
@@ -180,7 +182,7 @@ pub(crate) struct Label {
 /// Names an entry, or takes its name away.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/label", tag = "branches", request_body = Label,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "The entry that says so", body = Shape), Refusals))]
+    responses((status = 200, description = "The entry that says so", body = shape::LabelEntry), Refusals))]
 pub(crate) async fn label(
     State(app): State<Arc<App>>,
     owner: Owner,

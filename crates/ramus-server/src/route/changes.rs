@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Named};
 
@@ -28,7 +28,7 @@ pub(crate) struct Stretch {
 /// Shows what calls of tools changed in files on a part of a path.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/changes", tag = "files",
     params(("id" = String, Path, description = "The session"), Stretch),
-    responses((status = 200, description = "What changed", body = Shape), Refusals))]
+    responses((status = 200, description = "What changed", body = shape::FileChanges), Refusals))]
 pub(crate) async fn changes(
     State(app): State<Arc<App>>,
     owner: Owner,

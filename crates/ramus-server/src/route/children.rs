@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use ramus_engine::Filter;
-use ramus_wire::session as shape;
-use serde_json::{Map, Value, json};
+use ramus_wire::session::{self as shape, SessionJson};
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::Named;
 
 /// Lists the sessions that this one started.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/children", tag = "sessions", params(("id" = String, Path, description = "The session")),
-    responses((status = 200, description = "The sessions", body = Shape), Refusals))]
+    responses((status = 200, description = "The sessions", body = shape::SessionChildren), Refusals))]
 pub(crate) async fn children(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -32,9 +31,8 @@ pub(crate) async fn children(
             ..Filter::default()
         };
         let listing = app.engine.list(&filter)?;
-        let children: Vec<Map<String, Value>> =
-            listing.sessions.iter().map(|info| shape::session(info, &app.prices)).collect();
-        Ok(Answer::json(json!({"children": children})))
+        let children = listing.sessions.iter().map(|info| SessionJson::of(info, &app.prices)).collect();
+        Answer::of(&shape::SessionChildren { children })
     })
     .await
 }

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Body, Expected, Named};
 
@@ -34,7 +34,7 @@ pub(crate) struct Request {
 /// Replaces the older part of what a model is sent by a summary.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/compact", tag = "branches", request_body = Request,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What was summarised", body = Shape), Refusals))]
+    responses((status = 200, description = "What was summarised", body = shape::CompactedPath), Refusals))]
 pub(crate) async fn compact(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -68,7 +68,7 @@ pub(crate) async fn compact(
             }
         };
         let position = app.finish(&mut session)?;
-        Ok(Answer::json(compacted.to_json()).at(position))
+        Ok(Answer::object(shape::compacted(&compacted)).at(position))
     })
     .await
 }
@@ -91,7 +91,7 @@ pub(crate) struct Evict {
 /// Leaves the oldest messages out of what a model is sent.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/evict", tag = "branches", request_body = Evict,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What is left out", body = Shape), Refusals))]
+    responses((status = 200, description = "What is left out", body = shape::EvictedMessages), Refusals))]
 pub(crate) async fn evict(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -123,7 +123,7 @@ pub(crate) struct Segment {
 /// Replaces a stretch of entries by one that summarises them.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/replace-segment", tag = "branches", request_body = Segment,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What was replaced", body = Shape), Refusals))]
+    responses((status = 200, description = "What was replaced", body = shape::ReplacedSegment), Refusals))]
 pub(crate) async fn replace_segment(
     State(app): State<Arc<App>>,
     owner: Owner,

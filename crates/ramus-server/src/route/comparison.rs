@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Body, Expected, Named};
 
@@ -31,7 +31,7 @@ pub(crate) struct Sides {
 /// Compares two branches, forks or sessions.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/compare", tag = "branches",
     params(("id" = String, Path, description = "The session"), Sides),
-    responses((status = 200, description = "Where they part and what was said on each side", body = Shape), Refusals))]
+    responses((status = 200, description = "Where they part and what was said on each side", body = shape::SessionComparison), Refusals))]
 pub(crate) async fn compare(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -73,7 +73,7 @@ pub(crate) struct Bring {
 /// Tells a session what came of another branch, fork or child.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/merge-back", tag = "branches", request_body = Bring,
     params(("id" = String, Path, description = "The session it is told in"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What was told", body = Shape), Refusals))]
+    responses((status = 200, description = "What was told", body = shape::MergedBack), Refusals))]
 pub(crate) async fn merge_back(
     State(app): State<Arc<App>>,
     owner: Owner,

@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Named};
 
@@ -29,7 +29,7 @@ pub(crate) struct Wanted {
 /// Shows the context at the leaf, or at another entry.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/context", tag = "entries",
     params(("id" = String, Path, description = "The session"), Wanted),
-    responses((status = 200, description = "The messages, and what holds at the end of the path", body = Shape), Refusals))]
+    responses((status = 200, description = "The messages, and what holds at the end of the path", body = shape::SessionContext), Refusals))]
 pub(crate) async fn context(
     State(app): State<Arc<App>>,
     owner: Owner,

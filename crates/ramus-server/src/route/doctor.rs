@@ -11,13 +11,13 @@ use ramus_wire::health as shape;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Body, Named, Nothing};
 
 /// Looks for damage. Changes nothing.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/doctor", tag = "health", params(("id" = String, Path, description = "The session")),
-    responses((status = 200, description = "What was found", body = Shape), Refusals))]
+    responses((status = 200, description = "What was found", body = shape::HealthReport), Refusals))]
 pub(crate) async fn examine(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -29,7 +29,7 @@ pub(crate) async fn examine(
 /// Repairs what can be repaired without losing anything.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/doctor", tag = "health", request_body = Nothing,
     params(("id" = String, Path, description = "The session")),
-    responses((status = 200, description = "What was done", body = Shape), Refusals))]
+    responses((status = 200, description = "What was done", body = shape::HealthReport), Refusals))]
 pub(crate) async fn repair(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -51,7 +51,7 @@ async fn treat(app: Arc<App>, owner: Owner, id: String, treatment: Treatment) ->
 /// Makes a session writable again after a crash or an error.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/recover", tag = "health", request_body = Nothing,
     params(("id" = String, Path, description = "The session")),
-    responses((status = 200, description = "What was done", body = Shape), Refusals))]
+    responses((status = 200, description = "What was done", body = shape::HealthReport), Refusals))]
 pub(crate) async fn recover(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -68,7 +68,7 @@ pub(crate) async fn recover(
 
 /// Repairs what can be repaired in all sessions. Only the user of the home may.
 #[utoipa::path(post, path = "/api/v1/doctor", tag = "health", request_body = Nothing,
-    responses((status = 200, description = "What was done", body = Shape), Refusals))]
+    responses((status = 200, description = "What was done", body = shape::HomeHealth), Refusals))]
 pub(crate) async fn repair_all(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -80,7 +80,7 @@ pub(crate) async fn repair_all(
 
 /// Looks for damage in all sessions. Changes nothing.
 #[utoipa::path(get, path = "/api/v1/doctor", tag = "health",
-    responses((status = 200, description = "What was found", body = Shape), Refusals))]
+    responses((status = 200, description = "What was found", body = shape::HomeHealth), Refusals))]
 pub(crate) async fn examine_all(State(app): State<Arc<App>>, owner: Owner) -> Result<Answer, ApiError> {
     treat_all(app, owner, Treatment::LookOnly).await
 }
@@ -98,11 +98,8 @@ async fn treat_all(app: Arc<App>, owner: Owner, treatment: Treatment) -> Result<
             one.outcome.as_ref().map_or(RecoveryStatus::Unreadable, |report| report.status)
         };
         let worst = examined.iter().map(status).max().unwrap_or(RecoveryStatus::Clean);
-        let mut answer = shape::many(&examined, &leftovers, worst);
-        if is_user {
-            answer.insert("disk".into(), ramus_wire::disk::report(&app.engine.disk()?));
-        }
-        Ok(Answer::object(answer))
+        let disk = if is_user { Some(app.engine.disk()?) } else { None };
+        Ok(Answer::object(shape::many(&examined, &leftovers, worst, disk.as_ref())))
     })
     .await
 }

@@ -11,16 +11,16 @@ use axum::response::IntoResponse;
 use ramus_engine::{Cursor, EngineError, ErrorKind, SharedSession, Written};
 use ramus_model::json::Raw;
 use ramus_model::{Draft, Log, Seq, SessionId};
-use ramus_wire::session as shape;
+use ramus_wire::{entries as page, session as shape};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::{App, moved};
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::{ApiError, Kind};
 use crate::input::{Asked, Body, Expected, Key, Named};
 use crate::role::Role;
@@ -53,7 +53,7 @@ pub(crate) struct Range {
 /// Reads stored entries in the order of the log, each as it is stored.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/entries", tag = "entries",
     params(("id" = String, Path, description = "The session"), Range),
-    responses((status = 200, description = "The entries, and where the next page starts", body = Shape), Refusals))]
+    responses((status = 200, description = "The entries, and where the next page starts", body = page::EntryPage), Refusals))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -80,7 +80,7 @@ pub(crate) async fn list(
         }
         let len = log.len() as u64;
         let next = last.map(|seq| u64::from(seq.number())).filter(|last| *last < len);
-        let rest = json!({"next_cursor": next, "position": len}).to_string();
+        let rest = Value::Object(page::end(next, len)).to_string();
         body.extend_from_slice(b"],");
         // The members of the rest follow ours in the same object.
         body.extend_from_slice(rest.strip_prefix('{').unwrap_or("}").as_bytes());
@@ -103,7 +103,7 @@ fn put(body: &mut Vec<u8>, log: &Log, seq: Seq, line: &[u8]) {
 /// Reads the stored line of an entry, byte for byte.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/entries/{entry}", tag = "entries",
     params(("id" = String, Path, description = "The session"), ("entry" = String, Path, description = "Id, unique prefix, #seq or label; @ is the leaf")),
-    responses((status = 200, description = "The line", body = String, content_type = "application/json"), Refusals))]
+    responses((status = 200, description = "The line", body = Value, content_type = "application/json"), Refusals))]
 pub(crate) async fn line(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -136,8 +136,8 @@ pub(crate) struct Batch {
     params(("id" = String, Path, description = "The session"),
         ("If-Match" = Option<String>, Header, description = "The expected position"),
         ("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
-    responses((status = 201, description = "Where the entries are", body = Shape),
-        (status = 200, description = "Where they are already", body = Shape), Refusals))]
+    responses((status = 201, description = "Where the entries are", body = shape::AppendedEntries),
+        (status = 200, description = "Where they are already", body = shape::AppendedEntries), Refusals))]
 pub(crate) async fn append(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -301,8 +301,7 @@ fn recover(
 }
 
 fn answer(written: &[Written], is_sibling: bool) -> Answer {
-    let entries: Vec<_> = written.iter().map(shape::written).collect();
     let position = written.last().map(|last| u64::from(last.seq.number()));
-    let answer = Answer::json(json!({"entries": entries, "is_sibling": is_sibling, "position": position}));
+    let answer = Answer::object(shape::appended(written, is_sibling));
     position.map_or(answer.clone(), |position| answer.at(position))
 }

@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Body, Expected, Named};
 
@@ -29,7 +29,7 @@ pub(crate) struct Kept {
 /// Lists what is kept of the directory.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/snapshots", tag = "files",
     params(("id" = String, Path, description = "The session"), Kept),
-    responses((status = 200, description = "The snapshots", body = Shape), Refusals))]
+    responses((status = 200, description = "The snapshots", body = shape::Snapshots), Refusals))]
 pub(crate) async fn snapshots(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -50,7 +50,7 @@ pub(crate) async fn snapshots(
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/snapshots/{snapshot}", tag = "files",
     params(("id" = String, Path, description = "The session"),
         ("snapshot" = String, Path, description = "The start of its id, its entry, or its label")),
-    responses((status = 200, description = "The snapshot, and its files with mode, size and hash", body = Shape), Refusals))]
+    responses((status = 200, description = "The snapshot, and its files with mode, size and hash", body = shape::SnapshotFiles), Refusals))]
 pub(crate) async fn held(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -76,7 +76,7 @@ pub(crate) struct Take {
 /// Keeps the files of the directory as they are now.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/snapshots", tag = "files", request_body = Take,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 201, description = "The snapshot", body = Shape), Refusals))]
+    responses((status = 201, description = "The snapshot", body = shape::TakenSnapshot), Refusals))]
 pub(crate) async fn snapshot(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -138,7 +138,7 @@ impl TryFrom<Vec<(String, String)>> for Compared {
     params(("id" = String, Path, description = "The session"), ("from" = Option<String>, Query, description = "The snapshot to start from"),
         ("to" = Option<String>, Query, description = "The snapshot to end at"), ("stat" = Option<bool>, Query, description = "Accepted, and without effect: the lines are always told"),
         ("path" = Option<Vec<String>>, Query, description = "Only these files and directories, and what is beneath them; one that neither side holds is not found")),
-    responses((status = 200, description = "What changed", body = Shape), Refusals))]
+    responses((status = 200, description = "What changed", body = shape::FileChanges), Refusals))]
 pub(crate) async fn diff(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -178,7 +178,7 @@ pub(crate) struct Restore {
 /// Puts the files back to what a snapshot holds. The conversation stays where it is.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/restore", tag = "files", request_body = Restore,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What became of the files", body = Shape), Refusals))]
+    responses((status = 200, description = "What became of the files", body = shape::RestoredSnapshot), Refusals))]
 pub(crate) async fn restore(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -218,7 +218,7 @@ pub(crate) struct Revert {
 /// Goes back to an entry, with the files as they were.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/revert", tag = "files", request_body = Revert,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What became of conversation and files", body = Shape), Refusals))]
+    responses((status = 200, description = "What became of conversation and files", body = shape::RevertedSession), Refusals))]
 pub(crate) async fn revert(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -249,7 +249,7 @@ pub(crate) struct Unrevert {
 /// Takes a revert back.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/unrevert", tag = "files", request_body = Unrevert,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What became of conversation and files", body = Shape), Refusals))]
+    responses((status = 200, description = "What became of conversation and files", body = shape::RevertedSession), Refusals))]
 pub(crate) async fn unrevert(
     State(app): State<Arc<App>>,
     owner: Owner,

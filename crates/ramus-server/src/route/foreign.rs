@@ -7,13 +7,13 @@ use axum::http::StatusCode;
 use ramus_engine::{ForeignImport, ForeignImported, ForeignProgress};
 use ramus_wire::foreign as shape;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::{ApiError, Kind};
 use crate::input::Body;
 
@@ -44,18 +44,12 @@ impl Importing {
         Ok(())
     }
 
-    fn to_json(&self) -> Value {
+    fn to_json(&self) -> Map<String, Value> {
         match &*self.phase() {
-            Phase::Never => json!({"status": "none"}),
-            Phase::Running(progress) => json!({
-                "status": "running", "files": progress.sources, "of_files": progress.of_sources,
-                "bytes": progress.bytes, "of_bytes": progress.of_bytes,
-            }),
-            Phase::Ended(Ok(done)) => json!({
-                "status": "ended", "imported": done.imported.len(), "grown": done.grown.len(),
-                "unchanged": done.unchanged, "failed": failures(done),
-            }),
-            Phase::Ended(Err(error)) => json!({"status": "failed", "reason": error.to_string()}),
+            Phase::Never => shape::never(),
+            Phase::Running(progress) => shape::running(progress),
+            Phase::Ended(Ok(done)) => shape::ended(done),
+            Phase::Ended(Err(error)) => shape::failed(error.to_string()),
         }
     }
 }
@@ -77,19 +71,14 @@ impl Drop for Guard {
     }
 }
 
-fn failures(done: &ForeignImported) -> Vec<Value> {
-    let told = done.failed.iter();
-    told.map(|failure| json!({"file": failure.file, "agent": failure.agent, "reason": failure.reason})).collect()
-}
-
 /// Tells which sessions of other agents are on this machine, and how far an import has come. Only the user of the home may ask.
 #[utoipa::path(get, path = "/api/v1/foreign", tag = "transfer",
-    responses((status = 200, description = "How many files of each agent, and the import", body = Shape), Refusals))]
+    responses((status = 200, description = "How many files of each agent, and the import", body = shape::ForeignSessions), Refusals))]
 pub(crate) async fn found(State(app): State<Arc<App>>, owner: Owner) -> Result<Answer, ApiError> {
     app.access.check_user(&owner)?;
     app.work(move |app| {
         let stores = app.engine.find_foreign(&app.workshop.places()?);
-        Ok(Answer::json(json!({"found": shape::found(&stores), "import": app.importing.to_json()})))
+        Ok(Answer::object(shape::found(&stores, app.importing.to_json())))
     })
     .await
 }
@@ -105,7 +94,7 @@ pub(crate) struct Wanted {
 /// Takes in the sessions of other agents that are new here. Answers at once; `GET` tells how far it has come. Nothing of theirs is
 /// changed. Only the user of the home may.
 #[utoipa::path(post, path = "/api/v1/foreign", tag = "transfer", request_body = Wanted,
-    responses((status = 202, description = "The import was started", body = Shape), Refusals))]
+    responses((status = 202, description = "The import was started", body = shape::StartedImport), Refusals))]
 pub(crate) async fn import(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -128,7 +117,7 @@ pub(crate) async fn import(
             *app.importing.phase() = Phase::Never;
             return Err(ApiError::busy("no thread could be started for the import"));
         }
-        Ok(Answer::json(json!({"import": app.importing.to_json()})).status(StatusCode::ACCEPTED))
+        Ok(Answer::object(shape::started(app.importing.to_json())).status(StatusCode::ACCEPTED))
     })
     .await
 }

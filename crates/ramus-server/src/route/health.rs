@@ -6,18 +6,17 @@ use std::sync::atomic::Ordering;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use serde_json::json;
 
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{self, Refusals, Shape};
+use crate::document::{self, Refusals};
 use crate::metrics::Now;
 
 /// Says that the server answers.
 #[utoipa::path(get, path = "/health", tag = "server", security(()),
-    responses((status = 200, description = "The server answers", body = Shape), Refusals))]
+    responses((status = 200, description = "The server answers", body = ramus_wire::server::ServerHealth), Refusals))]
 pub(crate) async fn health() -> Answer {
-    Answer::json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
+    Answer::object(ramus_wire::server::health(env!("CARGO_PKG_VERSION")))
 }
 
 /// Counters, as Prometheus reads them.

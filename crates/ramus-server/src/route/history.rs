@@ -5,13 +5,12 @@ use std::sync::Arc;
 use axum::extract::State;
 use ramus_catalogue::HistoryQuery;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use utoipa::IntoParams;
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::Asked;
 
@@ -34,7 +33,7 @@ pub(crate) struct Remembered {
 
 /// Finds prompts, newest first. Only those of the user of the home are remembered, and nobody else may read them.
 #[utoipa::path(get, path = "/api/v1/history", tag = "search", params(Remembered),
-    responses((status = 200, description = "The prompts", body = Shape), Refusals))]
+    responses((status = 200, description = "The prompts", body = ramus_wire::search::Prompts), Refusals))]
 pub(crate) async fn history(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -46,8 +45,7 @@ pub(crate) async fn history(
     app.work(move |app| {
         let limit = remembered.limit.unwrap_or(PROMPTS).clamp(1, MOST);
         let prompts = app.engine.prompts(&HistoryQuery { text: remembered.q, cwd: remembered.cwd, limit })?;
-        let prompts: Vec<Value> = prompts.iter().map(ramus_wire::search::prompt).collect();
-        Ok(Answer::json(json!({"prompts": prompts})))
+        Ok(Answer::object(ramus_wire::search::prompts(&prompts)))
     })
     .await
 }

@@ -6,20 +6,19 @@ use axum::extract::State;
 use ramus_engine::{Boot as Seed, EngineError, Purge as How, PurgeScope, Session};
 use ramus_wire::{life as shape, session};
 use serde::Deserialize;
-use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Body, Expected, Named, Nothing};
 
 /// Puts a session out of the way of lists.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/archive", tag = "sessions", request_body = Nothing,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "The session", body = Shape), Refusals))]
+    responses((status = 200, description = "The session", body = session::ListedSession), Refusals))]
 pub(crate) async fn archive(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -34,7 +33,7 @@ pub(crate) async fn archive(
 /// Brings an archived session back.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/unarchive", tag = "sessions", request_body = Nothing,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "The session", body = Shape), Refusals))]
+    responses((status = 200, description = "The session", body = session::ListedSession), Refusals))]
 pub(crate) async fn unarchive(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -54,7 +53,7 @@ fn listed(
     change(&mut session)?;
     let position = app.finish(&mut session)?;
     let info = app.engine.describe(&session, &app.directory)?;
-    Ok(Answer::json(json!({"session": session::session(&info, &app.prices)})).at(position))
+    Ok(Answer::of(&session::ListedSession { session: session::session(&info, &app.prices) })?.at(position))
 }
 
 /// What the root of a session says.
@@ -70,7 +69,7 @@ pub(crate) struct Boot {
 /// Seeds the root of a session, once. Doing it again changes nothing and tells what the first time said.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/boot", tag = "sessions", request_body = Boot,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "The root", body = Shape), Refusals))]
+    responses((status = 200, description = "The root", body = shape::BootedSession), Refusals))]
 pub(crate) async fn boot(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -100,7 +99,7 @@ pub(crate) struct Really {
 /// Lets a model start afresh: it is sent nothing of what was said so far.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/clear", tag = "sessions", request_body = Really,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What is left out", body = Shape), Refusals))]
+    responses((status = 200, description = "What is left out", body = shape::ClearedContext), Refusals))]
 pub(crate) async fn clear(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -120,7 +119,7 @@ pub(crate) async fn clear(
 /// Erases everything that was said and done in a session, for good.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/reset", tag = "sessions", request_body = Really,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What was erased", body = Shape), Refusals))]
+    responses((status = 200, description = "What was erased", body = shape::ResetSession), Refusals))]
 pub(crate) async fn reset(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -158,7 +157,7 @@ pub(crate) struct Purge {
 /// Erases an entry and everything below it, for good.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/purge", tag = "sessions", request_body = Purge,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What was erased", body = Shape), Refusals))]
+    responses((status = 200, description = "What was erased", body = shape::PurgedSession), Refusals))]
 pub(crate) async fn purge(
     State(app): State<Arc<App>>,
     owner: Owner,

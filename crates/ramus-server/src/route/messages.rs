@@ -7,16 +7,15 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ramus_engine::{Say, Session, Written};
 use ramus_model::Record;
-use ramus_wire::session::{self as shape, MessageJson};
-use ramus_wire::{members, versioned};
+use ramus_wire::session::{self as shape, MessageJson, MessagePage};
+use ramus_wire::{object_of, versioned};
 use serde::Deserialize;
-use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::{ApiError, Kind};
 use crate::input::{Asked, Body, Expected, Key, Named};
 use crate::route::keyed;
@@ -41,7 +40,7 @@ pub(crate) struct Range {
 /// Reads messages from the root to the leaf, or to another entry.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/messages", tag = "entries",
     params(("id" = String, Path, description = "The session"), Range),
-    responses((status = 200, description = "The session, its messages, and where the next page starts", body = Shape), Refusals))]
+    responses((status = 200, description = "The session, its messages, and where the next page starts", body = shape::MessagePage), Refusals))]
 pub(crate) async fn messages(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -57,11 +56,9 @@ pub(crate) async fn messages(
         let limit = range.limit.unwrap_or(PAGE).clamp(1, MOST);
         let page = session.select_messages(leaf, Some(limit), range.cursor.as_deref())?;
         let info = app.describe(&session)?;
-        let front = json!({
-            "session": shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?),
-            "next_cursor": page.next_cursor,
-        });
-        let mut body = versioned(members(front)).to_string().into_bytes();
+        let whole = shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?);
+        let front = MessagePage { session: whole, next_cursor: page.next_cursor.as_deref(), messages: Vec::new() };
+        let mut body = versioned(object_of(&front)).to_string().into_bytes();
         // The messages follow in the same object, each written as soon as it is read.
         body.pop();
         body.extend_from_slice(b",\"messages\":[");
@@ -111,7 +108,7 @@ pub(crate) enum Speaker {
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/messages", tag = "entries", request_body = Words,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position"),
         ("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
-    responses((status = 201, description = "The entry", body = Shape), Refusals))]
+    responses((status = 201, description = "The entry", body = shape::WrittenEntry), Refusals))]
 pub(crate) async fn say(
     State(app): State<Arc<App>>,
     owner: Owner,

@@ -7,7 +7,7 @@ use axum::extract::State;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, check_directory};
 use crate::role::Role;
@@ -15,7 +15,7 @@ use crate::run::ModelQuery;
 
 /// Lists models, and whether this server can ask them.
 #[utoipa::path(get, path = "/api/v1/models", tag = "runs", params(ModelQuery),
-    responses((status = 200, description = "The models, and the day that what is known about them is of", body = Shape), Refusals))]
+    responses((status = 200, description = "The models, and the day that what is known about them is of", body = ramus_wire::model::Models), Refusals))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     _: Owner,

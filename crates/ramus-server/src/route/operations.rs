@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Body, Expected, Named};
 
@@ -37,7 +37,7 @@ pub(crate) struct Range {
 /// Lists what was done to a session, newest first.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/log", tag = "operations",
     params(("id" = String, Path, description = "The session"), Range),
-    responses((status = 200, description = "The operations", body = Shape), Refusals))]
+    responses((status = 200, description = "The operations", body = shape::OperationLog), Refusals))]
 pub(crate) async fn log(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -77,7 +77,7 @@ pub(crate) struct Back {
 /// Takes back what was done last to a session: a turn with its files, a title, a label.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/undo", tag = "operations", request_body = Back,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What was taken back", body = Shape), Refusals))]
+    responses((status = 200, description = "What was taken back", body = shape::TakenBackOperation), Refusals))]
 pub(crate) async fn undo(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -91,7 +91,7 @@ pub(crate) async fn undo(
 /// Does again what was undone last.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/redo", tag = "operations", request_body = Back,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What was done again", body = Shape), Refusals))]
+    responses((status = 200, description = "What was done again", body = shape::TakenBackOperation), Refusals))]
 pub(crate) async fn redo(
     State(app): State<Arc<App>>,
     owner: Owner,

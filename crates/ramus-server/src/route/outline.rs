@@ -7,13 +7,13 @@ use ramus_engine::Session;
 use ramus_model::Seq;
 use ramus_wire::outline as shape;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::IntoParams;
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Named};
 
@@ -38,7 +38,7 @@ pub(crate) struct Behind {
 /// Tells the shape of the whole tree, without any text: columns of positions, parents and kinds.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/outline", tag = "entries",
     params(("id" = String, Path, description = "The session"), Behind),
-    responses((status = 200, description = "The shape", body = Shape), Refusals))]
+    responses((status = 200, description = "The shape", body = shape::Outline), Refusals))]
 pub(crate) async fn outline(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -86,7 +86,7 @@ impl Chosen {
 /// Tells one line about each of some entries, or of some turns.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/rows", tag = "entries",
     params(("id" = String, Path, description = "The session"), Chosen),
-    responses((status = 200, description = "A row for each that is there", body = Shape), Refusals))]
+    responses((status = 200, description = "A row for each that is there", body = shape::OutlineRows), Refusals))]
 pub(crate) async fn rows(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -99,7 +99,7 @@ pub(crate) async fn rows(
         let mut budget = READ;
         let rows = places.into_iter().map(|place| shape::row(&session, place, &app.prices, &mut budget));
         let rows: Vec<Value> = rows.filter_map(Result::transpose).collect::<Result<_, _>>()?;
-        Ok(Answer::json(json!({"rows": rows})).at(session.log().len() as u64))
+        Ok(Answer::of(&shape::OutlineRows { rows })?.at(session.log().len() as u64))
     })
     .await
 }
@@ -107,7 +107,7 @@ pub(crate) async fn rows(
 /// Reads some entries whole, in the order they are asked for. `rest` tells which of them did not fit any more.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/passage", tag = "entries",
     params(("id" = String, Path, description = "The session"), Chosen),
-    responses((status = 200, description = "The entries that are there", body = Shape), Refusals))]
+    responses((status = 200, description = "The entries that are there", body = shape::Passage), Refusals))]
 pub(crate) async fn passage(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -129,7 +129,7 @@ pub(crate) async fn passage(
             weight += session.line(seq)?.len();
             entries.extend(shape::whole(&session, seq, &app.prices)?);
         }
-        Ok(Answer::json(json!({"entries": entries, "rest": rest})).at(session.log().len() as u64))
+        Ok(Answer::of(&shape::Passage { entries, rest })?.at(session.log().len() as u64))
     })
     .await
 }

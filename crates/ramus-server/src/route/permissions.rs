@@ -5,13 +5,12 @@ use std::sync::Arc;
 use axum::extract::State;
 use ramus_wire::permission as shape;
 use serde::Deserialize;
-use serde_json::json;
 use utoipa::IntoParams;
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Named};
 
@@ -27,7 +26,7 @@ pub(crate) struct Whose {
 /// Lists rules in the order they are read, and approvals.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/permissions", tag = "permissions",
     params(("id" = String, Path, description = "The session"), Whose),
-    responses((status = 200, description = "Rules and approvals", body = Shape), Refusals))]
+    responses((status = 200, description = "Rules and approvals", body = shape::PermissionsInForce), Refusals))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -50,7 +49,7 @@ pub(crate) async fn list(
 /// Takes an approval back.
 #[utoipa::path(delete, path = "/api/v1/sessions/{id}/permissions/{approval}", tag = "permissions",
     params(("id" = String, Path, description = "The session"), ("approval" = String, Path, description = "The approval")),
-    responses((status = 200, description = "The approval that held until now", body = Shape), Refusals))]
+    responses((status = 200, description = "The approval that held until now", body = shape::RevokedApproval), Refusals))]
 pub(crate) async fn revoke(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -60,7 +59,7 @@ pub(crate) async fn revoke(
         let mut session = app.session(&owner, &id)?;
         let granted = app.engine.revoke_approval(&mut session, &approval)?;
         let position = app.finish(&mut session)?;
-        Ok(Answer::json(json!({"revoked": shape::approval(&granted)})).at(position))
+        Ok(Answer::object(shape::revoked(&granted)).at(position))
     })
     .await
 }

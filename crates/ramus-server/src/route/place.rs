@@ -8,13 +8,12 @@ use axum::extract::State;
 use ramus_engine::{EngineError, Filter, WhichDirectory};
 use ramus_wire::place as shape;
 use serde::Deserialize;
-use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::{ApiError, cause};
 use crate::input::{Asked, Body, Expected, Named};
 
@@ -37,7 +36,7 @@ pub(crate) struct Called {
 
 /// Finds the whole id of a session. Every other route takes whole ids only.
 #[utoipa::path(get, path = "/api/v1/resolve", tag = "sessions", params(Called),
-    responses((status = 200, description = "The session", body = Shape), Refusals))]
+    responses((status = 200, description = "The session", body = shape::ResolvedSession), Refusals))]
 pub(crate) async fn resolve(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -49,7 +48,7 @@ pub(crate) async fn resolve(
         } else {
             by_beginning(app, &owner, &called.name)?
         };
-        Ok(Answer::json(json!({"session": found})))
+        Ok(Answer::object(shape::resolved(&found)))
     })
     .await
 }
@@ -89,7 +88,7 @@ fn by_beginning(app: &App, owner: &Owner, name: &str) -> Result<String, ApiError
 
 /// Describes where a session works.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/workspace", tag = "files", params(("id" = String, Path, description = "The session")),
-    responses((status = 200, description = "The workspace", body = Shape), Refusals))]
+    responses((status = 200, description = "The workspace", body = shape::SessionWorkspace), Refusals))]
 pub(crate) async fn workspace(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -114,7 +113,7 @@ pub(crate) struct Make {
 /// Gives a session a directory of its own, and moves it there. Only the user of the home may.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/workspace", tag = "files", request_body = Make,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "The workspace", body = Shape), Refusals))]
+    responses((status = 200, description = "The workspace", body = shape::SessionWorkspace), Refusals))]
 pub(crate) async fn make_workspace(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -166,7 +165,7 @@ fn yes() -> bool {
 
 /// Takes the sessions of a directory that moved along. Only the user of the home may.
 #[utoipa::path(post, path = "/api/v1/relocate", tag = "sessions", request_body = Move,
-    responses((status = 200, description = "What was moved", body = Shape), Refusals))]
+    responses((status = 200, description = "What was moved", body = shape::RelocatedSessions), Refusals))]
 pub(crate) async fn relocate(
     State(app): State<Arc<App>>,
     owner: Owner,

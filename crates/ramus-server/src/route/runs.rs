@@ -6,15 +6,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use ramus_model::SessionId;
-use ramus_model::request::ToolDefinition;
+use ramus_wire::run as shape;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::hub::{Reader, event};
 use crate::input::{Body, Expected, Key, Named, Nothing};
@@ -27,7 +27,7 @@ const KINDS: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Lists the turns of a session, those that run first, with what they have said so far.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/runs", tag = "runs", params(("id" = String, Path, description = "The session")),
-    responses((status = 200, description = "The turns", body = Shape), Refusals))]
+    responses((status = 200, description = "The turns", body = shape::Runs), Refusals))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -35,9 +35,8 @@ pub(crate) async fn list(
 ) -> Result<Answer, ApiError> {
     let (session, whose) = (id.clone(), owner.clone());
     app.work(move |app| app.session(&whose, &session).map(drop)).await?;
-    let runs: Vec<Map<String, Value>> =
-        app.runs.of_session(&owner, &id).iter().map(|run| run.to_json_whole()).collect();
-    Ok(Answer::json(json!({"runs": runs})))
+    let runs = app.runs.of_session(&owner, &id).iter().map(|run| run.to_json_whole()).collect();
+    Answer::of(&shape::Runs { runs })
 }
 
 /// Starts a turn. Answers at once with its name; with `Accept: text/event-stream`, with what happens until it ends. The turn
@@ -46,7 +45,7 @@ pub(crate) async fn list(
     params(("id" = String, Path, description = "The session"),
         ("If-Match" = Option<String>, Header, description = "The expected position"),
         ("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
-    responses((status = 202, description = "The turn", body = Shape),
+    responses((status = 202, description = "The turn", body = shape::RunningTurn),
         (status = 200, description = "What happens until it ends", body = String, content_type = "text/event-stream"), Refusals))]
 pub(crate) async fn start(
     State(app): State<Arc<App>>,
@@ -141,7 +140,7 @@ pub(crate) struct Answering {
 /// changed.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/tools", tag = "runs", request_body = Answering,
     params(("id" = String, Path, description = "The session")),
-    responses((status = 200, description = "What they are called and what they do", body = Shape), Refusals))]
+    responses((status = 200, description = "What they are called and what they do", body = shape::RunTools), Refusals))]
 pub(crate) async fn tools(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -152,8 +151,7 @@ pub(crate) async fn tools(
         let session = app.session(&owner, &id)?;
         let order = Order { model, agent, ..Order::default() };
         let tools = app.workshop.tools(&session, &order, &app.runtime)?;
-        let told = |tool: &ToolDefinition| json!({"name": tool.name, "description": tool.description});
-        Ok(Answer::json(json!({"tools": tools.iter().map(told).collect::<Vec<_>>()})))
+        Ok(Answer::object(shape::tools(&tools)))
     })
     .await
 }
@@ -161,7 +159,7 @@ pub(crate) async fn tools(
 /// Describes a turn: what it asks and has said so far while it runs, and how it ended.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/runs/{run}", tag = "runs",
     params(("id" = String, Path, description = "The session"), ("run" = String, Path, description = "The turn")),
-    responses((status = 200, description = "The turn", body = Shape), Refusals))]
+    responses((status = 200, description = "The turn", body = shape::RunningTurn), Refusals))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -189,7 +187,7 @@ fn soon() -> WhenBusy {
 /// Says something while a turn runs.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/runs/{run}/messages", tag = "runs", request_body = Words,
     params(("id" = String, Path, description = "The session"), ("run" = String, Path, description = "The turn")),
-    responses((status = 202, description = "It was taken", body = Shape), Refusals))]
+    responses((status = 202, description = "It was taken", body = shape::RunningTurn), Refusals))]
 pub(crate) async fn say(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -214,7 +212,7 @@ pub(crate) struct TakenOut {
 /// Takes out what was said to a turn, unless the model has it already. `queue.changed` tells when it was.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/runs/{run}/messages/take-out", tag = "runs", request_body = TakenOut,
     params(("id" = String, Path, description = "The session"), ("run" = String, Path, description = "The turn")),
-    responses((status = 202, description = "It is taken out if it still waits", body = Shape), Refusals))]
+    responses((status = 202, description = "It is taken out if it still waits", body = shape::RunningTurn), Refusals))]
 pub(crate) async fn take_out(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -229,7 +227,7 @@ pub(crate) async fn take_out(
 /// Stops a turn. What it has done stays.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/runs/{run}/cancel", tag = "runs", request_body = Nothing,
     params(("id" = String, Path, description = "The session"), ("run" = String, Path, description = "The turn")),
-    responses((status = 202, description = "It was told to stop", body = Shape), Refusals))]
+    responses((status = 202, description = "It was told to stop", body = shape::RunningTurn), Refusals))]
 pub(crate) async fn cancel(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -245,7 +243,7 @@ pub(crate) async fn cancel(
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/runs/{run}/permissions/{call}", tag = "runs", request_body = Reply,
     params(("id" = String, Path, description = "The session"), ("run" = String, Path, description = "The turn"),
         ("call" = String, Path, description = "The call that it is about")),
-    responses((status = 200, description = "It was the first", body = Shape), Refusals))]
+    responses((status = 200, description = "It was the first", body = shape::RunningTurn), Refusals))]
 pub(crate) async fn answer(
     State(app): State<Arc<App>>,
     owner: Owner,

@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::Asked;
 
@@ -40,7 +40,7 @@ pub(crate) struct Sought {
 
 /// Finds entries by their words.
 #[utoipa::path(get, path = "/api/v1/search", tag = "search", params(Sought),
-    responses((status = 200, description = "The hits, best first", body = Shape), Refusals))]
+    responses((status = 200, description = "The hits, best first", body = ramus_wire::search::SearchHits), Refusals))]
 pub(crate) async fn search(
     State(app): State<Arc<App>>,
     owner: Owner,

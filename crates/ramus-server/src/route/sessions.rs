@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Body, Expected, Key, Named, check_directory};
 use crate::role::Role;
@@ -102,7 +102,7 @@ impl Listed {
 
 /// Lists sessions.
 #[utoipa::path(get, path = "/api/v1/sessions", tag = "sessions", params(Listed),
-    responses((status = 200, description = "The sessions, and where the next page starts", body = Shape), Refusals))]
+    responses((status = 200, description = "The sessions, and where the next page starts", body = shape::ListJson), Refusals))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -145,7 +145,7 @@ pub(crate) struct New {
 /// Makes a session.
 #[utoipa::path(post, path = "/api/v1/sessions", tag = "sessions", request_body = New,
     params(("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
-    responses((status = 201, description = "The session", body = Shape), Refusals))]
+    responses((status = 201, description = "The session", body = shape::MadeSession), Refusals))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -191,7 +191,7 @@ pub(crate) async fn create(
             None => app.engine_for(&owner).create(new)?,
             Some(key) => create_once(app, (&keyed::session(&owner, None, &key), &order), new, &owner, &whose)?,
         };
-        let answer = Answer::json(json!({"session": shape::brief_session(&session)}));
+        let answer = Answer::of(&shape::MadeSession { session: shape::brief_session(&session) })?;
         Ok(answer.status(StatusCode::CREATED).at(session.log().len() as u64))
     })
     .await
@@ -229,7 +229,7 @@ fn create_once(
 
 /// Describes a session.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}", tag = "sessions", params(("id" = String, Path, description = "The session")),
-    responses((status = 200, description = "The session, where it ends, and its position as ETag", body = Shape), Refusals))]
+    responses((status = 200, description = "The session, where it ends, and its position as ETag", body = shape::OneSession), Refusals))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -238,8 +238,8 @@ pub(crate) async fn show(
     app.work(move |app| {
         let session = app.session(&owner, &id)?;
         let info = app.describe(&session)?;
-        let object = shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?);
-        Ok(Answer::json(json!({"session": object})).at(session.log().len() as u64))
+        let whole = shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?);
+        Ok(Answer::of(&shape::OneSession { session: whole })?.at(session.log().len() as u64))
     })
     .await
 }
@@ -270,7 +270,7 @@ pub(crate) struct Change {
 /// Changes what is known about a session. Each change is an entry of its own; none is made when one of them makes no sense.
 #[utoipa::path(patch, path = "/api/v1/sessions/{id}", tag = "sessions", request_body = Change,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "The session as it is now", body = Shape), Refusals))]
+    responses((status = 200, description = "The session as it is now", body = shape::ChangedSession), Refusals))]
 pub(crate) async fn change(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -324,8 +324,8 @@ pub(crate) async fn change(
         }
         let position = app.finish(&mut session)?;
         let info = engine.describe(&session, &app.directory)?;
-        let object = shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?);
-        Ok(Answer::json(json!({"session": object, "written": written})).at(position))
+        let session = shape::whole(&session, &info, &app.prices, &app.engine.open_shares()?);
+        Ok(Answer::of(&shape::ChangedSession { session, written })?.at(position))
     })
     .await
 }
@@ -347,7 +347,7 @@ pub(crate) struct Removal {
 #[utoipa::path(delete, path = "/api/v1/sessions/{id}", tag = "sessions",
     params(("id" = String, Path, description = "The session"), Removal,
         ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What was removed", body = Shape), Refusals))]
+    responses((status = 200, description = "What was removed", body = ramus_wire::removal::DeletedSession), Refusals))]
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     owner: Owner,

@@ -8,13 +8,12 @@ use axum::response::{IntoResponse as _, Response};
 use ramus_engine::{Include, Opened, Share as Kept, ShareOptions};
 use ramus_wire::share as shape;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Failure, Refusals, Shape};
+use crate::document::{Failure, Refusals};
 use crate::error::{ApiError, Kind};
 use crate::guard::{Peer, Site};
 use crate::input::{Asked, Body, Expected, Named};
@@ -65,8 +64,8 @@ pub(crate) enum Part {
 /// Shares the path to an entry as a page that others can open. Secrets, names and directories are taken out of it.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/share", tag = "shares", request_body = Share,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 201, description = "The share, and the address that opens it", body = Shape),
-        (status = 200, description = "What would be shared", body = Shape), Refusals))]
+    responses((status = 201, description = "The share, and the address that opens it", body = shape::MadeShare),
+        (status = 200, description = "What would be shared", body = shape::PreviewedShare), Refusals))]
 pub(crate) async fn share(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -94,26 +93,21 @@ pub(crate) async fn share(
         let lifetime = share.expires_in.map(|seconds| seconds.saturating_mul(1000));
         let options = ShareOptions { entry, include, lifetime };
         let preview = app.engine.preview_share(&mut session, &options, &app.workshop.redactor())?;
-        let with_page = |mut answer: Map<String, Value>| {
-            if share.page {
-                answer.insert("page".into(), preview.page().into());
-            }
-            Answer::object(answer)
-        };
+        let page = share.page.then(|| preview.page());
         if share.dry_run {
-            return Ok(with_page(shape::previewed(&preview)));
+            return Ok(Answer::object(shape::previewed(&preview, page)));
         }
         let shared = app.engine.share(&mut session, &options, &preview)?;
         let position = app.finish(&mut session)?;
         let url = format!("{}/share/{}?secret={}", site.as_str(), shared.share.id, shared.secret);
-        Ok(with_page(shape::made(&shared, &preview, &url)).status(StatusCode::CREATED).at(position))
+        Ok(Answer::object(shape::made(&shared, &preview, &url, page)).status(StatusCode::CREATED).at(position))
     })
     .await
 }
 
 /// Lists what is and was shared of a session.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/share", tag = "shares", params(("id" = String, Path, description = "The session")),
-    responses((status = 200, description = "The shares, without what opens them", body = Shape), Refusals))]
+    responses((status = 200, description = "The shares, without what opens them", body = shape::Shares), Refusals))]
 pub(crate) async fn of_session(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -130,7 +124,7 @@ pub(crate) async fn of_session(
 
 /// Lists what is and was shared of all sessions.
 #[utoipa::path(get, path = "/api/v1/shares", tag = "shares",
-    responses((status = 200, description = "The shares, without what opens them", body = Shape), Refusals))]
+    responses((status = 200, description = "The shares, without what opens them", body = shape::Shares), Refusals))]
 pub(crate) async fn list(State(app): State<Arc<App>>, owner: Owner) -> Result<Answer, ApiError> {
     app.work(move |app| {
         let sessions = app.sessions_of(&owner)?;
@@ -153,7 +147,7 @@ pub(crate) struct Which {
 /// Takes shares of a session back: their addresses never work again.
 #[utoipa::path(delete, path = "/api/v1/sessions/{id}/share", tag = "shares",
     params(("id" = String, Path, description = "The session"), Which, ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "The shares that were open", body = Shape), Refusals))]
+    responses((status = 200, description = "The shares that were open", body = shape::EndedShares), Refusals))]
 pub(crate) async fn unshare(
     State(app): State<Arc<App>>,
     owner: Owner,

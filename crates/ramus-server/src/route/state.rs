@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use ramus_engine::settings::{Resolved, resolve_model, resolve_provider};
+use ramus_engine::settings::{resolve_model, resolve_provider};
+use ramus_wire::state as shape;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use utoipa::IntoParams;
 
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Named};
 
@@ -33,7 +33,7 @@ pub(crate) struct Wanted {
 /// Tells what holds at the leaf, or at another entry.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/state", tag = "entries",
     params(("id" = String, Path, description = "The session"), Wanted),
-    responses((status = 200, description = "What holds", body = Shape), Refusals))]
+    responses((status = 200, description = "What holds", body = shape::SessionState), Refusals))]
 pub(crate) async fn state(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -51,23 +51,8 @@ pub(crate) async fn state(
         let role = wanted.role.as_deref().unwrap_or("default");
         let model = resolve_model(wanted.model.as_deref(), &state, role, &settings);
         let provider = resolve_provider(wanted.provider.as_deref(), model.as_ref(), &settings);
-        let answer = Answer::json(json!({
-            "session": session.id().as_str(),
-            "leaf": leaf.map(|leaf| session.entry_id(leaf).to_string()),
-            "role": role,
-            "model": resolved(model.as_ref()),
-            "provider": resolved(provider.as_ref()),
-            "models": state.models,
-            "thinking_level": state.thinking_level,
-            "mode": state.mode,
-            "mode_data": state.mode_data,
-            "rules": state.rules,
-        }));
-        Ok(answer.at(session.log().len() as u64))
+        let told = shape::state((&session, leaf), role, (model.as_ref(), provider.as_ref()), &state);
+        Ok(Answer::object(told).at(session.log().len() as u64))
     })
     .await
-}
-
-fn resolved(resolved: Option<&Resolved>) -> Value {
-    resolved.map_or(Value::Null, |resolved| json!({"value": resolved.value, "source": resolved.source.to_string()}))
 }

@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Body, Expected, Named};
 
@@ -28,7 +28,7 @@ pub(crate) struct At {
 /// Lists what is to be done.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/todos", tag = "todos",
     params(("id" = String, Path, description = "The session"), At),
-    responses((status = 200, description = "The tasks", body = Shape), Refusals))]
+    responses((status = 200, description = "The tasks", body = shape::TodoList), Refusals))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -84,7 +84,7 @@ impl From<Change> for TodoChange {
 /// Changes what is to be done.
 #[utoipa::path(post, path = "/api/v1/sessions/{id}/todos", tag = "todos", request_body = Change,
     params(("id" = String, Path, description = "The session"), ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "The tasks as they are now", body = Shape), Refusals))]
+    responses((status = 200, description = "The tasks as they are now", body = shape::TodoList), Refusals))]
 pub(crate) async fn change(
     State(app): State<Arc<App>>,
     owner: Owner,

@@ -22,7 +22,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Named};
 use crate::upload;
@@ -321,7 +321,7 @@ pub(crate) struct Coming {
 /// are.
 #[utoipa::path(post, path = "/api/v1/import", tag = "transfer", params(Coming),
     request_body(content = String, content_type = "application/json"),
-    responses((status = 200, description = "What came in", body = Shape), Refusals))]
+    responses((status = 200, description = "What came in", body = shape::ImportedBundle), Refusals))]
 pub(crate) async fn import(
     State(app): State<Arc<App>>,
     owner: Owner,

@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Named};
 
@@ -29,7 +29,7 @@ pub(crate) struct Extent {
 /// Shows the tree.
 #[utoipa::path(get, path = "/api/v1/sessions/{id}/tree", tag = "entries",
     params(("id" = String, Path, description = "The session"), Extent),
-    responses((status = 200, description = "The entries and what they hang from", body = Shape), Refusals))]
+    responses((status = 200, description = "The entries and what they hang from", body = shape::SessionTree), Refusals))]
 pub(crate) async fn tree(
     State(app): State<Arc<App>>,
     owner: Owner,

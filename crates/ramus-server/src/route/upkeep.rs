@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::Body;
 
@@ -30,7 +30,7 @@ impl Default for Sweep {
 
 /// Removes blobs that nothing refers to and snapshots that nothing names.
 #[utoipa::path(post, path = "/api/v1/gc", tag = "health", request_body = Sweep,
-    responses((status = 200, description = "What was removed, and what the home takes", body = Shape), Refusals))]
+    responses((status = 200, description = "What was removed, and what the home takes", body = collection::CollectedHome), Refusals))]
 pub(crate) async fn gc(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -48,7 +48,7 @@ pub(crate) async fn gc(
 
 /// Removes old sessions by the rules of the settings.
 #[utoipa::path(post, path = "/api/v1/retain", tag = "health", request_body = Sweep,
-    responses((status = 200, description = "What was removed", body = Shape), Refusals))]
+    responses((status = 200, description = "What was removed", body = life::RetainedHome), Refusals))]
 pub(crate) async fn retain(
     State(app): State<Arc<App>>,
     owner: Owner,

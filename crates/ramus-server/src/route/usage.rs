@@ -12,7 +12,7 @@ use utoipa::IntoParams;
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::Asked;
 
@@ -33,7 +33,7 @@ pub(crate) struct Counted {
 
 /// Reports what answers used. Days are those of UTC.
 #[utoipa::path(get, path = "/api/v1/usage", tag = "search", params(Counted),
-    responses((status = 200, description = "A row for each, and the total", body = Shape), Refusals))]
+    responses((status = 200, description = "A row for each, and the total", body = ramus_wire::usage::ReportJson), Refusals))]
 pub(crate) async fn usage(
     State(app): State<Arc<App>>,
     owner: Owner,

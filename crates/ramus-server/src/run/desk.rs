@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use ramus_engine::run::{Answer, Asker};
 use ramus_model::delta::Called;
 use ramus_model::permission::{Action, Approval, Because, Covered, Permissions, Question, Scope, decide};
+use ramus_wire::run::AskedQuestion;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
@@ -87,16 +87,14 @@ impl Desk {
     }
 
     /// Describes what is asked.
-    pub(crate) fn asked(&self) -> Vec<Value> {
-        let describe = |(id, waiting): (&String, &Waiting)| {
-            json!({
-                "question": id,
-                "call": waiting.call,
-                "name": waiting.name,
-                "permission": waiting.question.permission,
-                "exact": waiting.question.exact,
-                "because": waiting.because,
-            })
+    pub(crate) fn asked(&self) -> Vec<AskedQuestion> {
+        let describe = |(id, waiting): (&String, &Waiting)| AskedQuestion {
+            question: id.clone(),
+            call: waiting.call.clone(),
+            name: waiting.name.clone(),
+            permission: waiting.question.permission.clone(),
+            exact: waiting.question.exact.clone(),
+            because: waiting.because.clone(),
         };
         self.waiting().iter().map(describe).collect()
     }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use ramus_agent::{Event, Input};
 use ramus_engine::run::{Inbox, Letters, NotTaken, WhenBusy as Said, inbox};
 use ramus_model::SessionId;
-use serde_json::{Map, Value, json};
+use ramus_wire::run::{AskedQuestion, RunStage, SpokenAnswer};
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 
@@ -142,34 +143,24 @@ impl Running {
 
     /// Describes the turn with what the model has said of its answer: pieces are told once, and whoever comes later asks.
     pub(crate) fn to_json_whole(&self) -> Map<String, Value> {
-        let mut object = self.to_json();
-        if !self.is_over() {
-            let answer = self.spoken.lock().unwrap_or_else(PoisonError::into_inner).to_json();
-            object.insert("answer".into(), answer);
-        }
-        object
+        self.described(|| Some(self.spoken.lock().unwrap_or_else(PoisonError::into_inner).told()))
     }
 
     /// Describes the turn.
     pub(crate) fn to_json(&self) -> Map<String, Value> {
-        let mut object = ramus_wire::members(json!({"run": self.id, "session": self.session.as_str()}));
+        self.described(|| None)
+    }
+
+    fn described(&self, answer: impl FnOnce() -> Option<SpokenAnswer>) -> Map<String, Value> {
+        let told = |stage| ramus_wire::run::turn(&self.id, &self.session, stage);
         match &*self.end.borrow() {
             None => {
-                object.insert("status".into(), "running".into());
-                object.insert("asked".into(), self.desk.asked().into());
                 let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                object.insert("waiting".into(), waiting.into());
+                told(RunStage::Running { asked: self.desk.asked(), waiting, answer: answer() })
             }
-            Some(Ok(end)) => {
-                object.insert("status".into(), "ended".into());
-                object.insert("end".into(), end.clone().into());
-            }
-            Some(Err(error)) => {
-                object.insert("status".into(), "failed".into());
-                object.extend(ramus_wire::members(error.to_json()));
-            }
+            Some(Ok(end)) => told(RunStage::Ended { end }),
+            Some(Err(error)) => told(RunStage::Failed { error: error.trouble() }),
         }
-        object
     }
 }
 
@@ -330,7 +321,7 @@ impl Runs {
     }
 
     /// Returns what the turns of an owner ask, with the session.
-    pub(crate) fn asked(&self, owner: &Owner) -> Vec<(SessionId, Value)> {
+    pub(crate) fn asked(&self, owner: &Owner) -> Vec<(SessionId, AskedQuestion)> {
         let running: Vec<Arc<Running>> =
             self.known().running.values().filter(|run| run.owner == *owner).cloned().collect();
         let asked = |run: &Arc<Running>| {

@@ -1,7 +1,7 @@
 //! The answer that is coming in: what is said of it so far, for whoever comes while it does.
 
 use ramus_agent::{Event, Piece};
-use serde_json::{Value, json};
+use ramus_wire::run::{RunningCall, SpokenAnswer};
 
 /// How much of an answer is kept, in bytes: its words, its thoughts and the names of its calls together.
 const MOST: usize = 1 << 19;
@@ -58,17 +58,23 @@ impl Spoken {
     }
 
     /// Describes it.
-    pub(super) fn to_json(&self) -> Value {
-        let calls: Vec<Value> = self.calls.iter().map(|(call, name)| json!({"call": call, "name": name})).collect();
-        json!({
-            "answer": self.answer, "pieces": self.pieces, "text": self.text, "thinking": self.thinking, "calls": calls,
-            "left_out": self.left_out,
-        })
+    pub(super) fn told(&self) -> SpokenAnswer {
+        let running = |(call, name): &(String, String)| RunningCall { call: call.clone(), name: name.clone() };
+        SpokenAnswer {
+            answer: self.answer,
+            pieces: self.pieces,
+            text: self.text.clone(),
+            thinking: self.thinking.clone(),
+            calls: self.calls.iter().map(running).collect(),
+            left_out: self.left_out,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     fn piece(answer: usize, number: usize, text: &str) -> Piece {
@@ -91,9 +97,9 @@ mod tests {
         let calls = json!([{"call": "c1", "name": "bash"}]);
         let told =
             json!({"answer": 1, "pieces": 3, "text": "one two", "thinking": "hm ", "calls": calls, "left_out": 0});
-        assert_eq!(spoken.to_json(), told);
+        assert_eq!(json!(spoken.told()), told);
         spoken.hear(&Event::MessageEnd { stop_reason: "stop".into(), seq: None });
-        let told = spoken.to_json();
+        let told = json!(spoken.told());
         assert_eq!((&told["text"], &told["pieces"], &told["calls"]), (&json!(""), &json!(0), &calls));
     }
 

@@ -40,7 +40,8 @@ fn the_description_is_served_and_is_of_openapi_3_1() {
 #[test]
 fn no_two_types_describe_themselves_under_one_name() {
     let mut names = BTreeSet::new();
-    for text in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for text in [folder.join("src"), folder.join("../ramus-wire/src")].iter().flat_map(|folder| sources(folder)) {
         let mut lines = text.lines();
         while let Some(derive) = lines.next() {
             if !derive.starts_with("#[derive(") || !derive.contains("ToSchema") {

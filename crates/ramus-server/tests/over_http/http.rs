@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::shapes;
+
 /// How long anything may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -65,7 +67,9 @@ impl Request {
         let mut stream = connect(address);
         let closing = self.clone().header("connection", "close");
         stream.write_all(&closing.bytes(address)).unwrap();
-        read(&mut BufReader::new(stream))
+        let response = read(&mut BufReader::new(stream));
+        shapes::check(self, &response);
+        response
     }
 
     /// Sends the request and reads what comes as events.
@@ -222,7 +226,9 @@ pub(crate) fn send_from(request: &Request, address: SocketAddr, from: std::net::
     stream.set_nonblocking(false).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.write_all(&bytes).unwrap();
-    read(&mut BufReader::new(stream))
+    let response = read(&mut BufReader::new(stream));
+    shapes::check(request, &response);
+    response
 }
 
 /// A connection that is kept for many requests.
@@ -239,6 +245,7 @@ impl Connection {
     pub(crate) fn ask(&mut self, request: &Request) -> Response {
         self.reader.get_mut().write_all(&request.bytes(self.address)).unwrap();
         let response = read(&mut self.reader);
+        shapes::check(request, &response);
         if response.header("connection") == Some("close") {
             *self = Self::open(self.address);
         }

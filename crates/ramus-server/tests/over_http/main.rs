@@ -20,6 +20,7 @@ mod owners;
 mod place;
 mod roles;
 mod runs;
+mod shapes;
 mod uploads;
 mod view;
 mod workbench;

@@ -12,7 +12,7 @@ use ramus_engine::{Engine, Retention, Session};
 use ramus_model::permission::{Action, Layer, Permissions, Rule};
 use ramus_model::request::ToolDefinition;
 use ramus_model::usage::{ModelName, Prices};
-use ramus_provider::{Deltas, Provider, Resolved, Scripted};
+use ramus_provider::{Deltas, Facts, Provider, Resolved, Scripted};
 use ramus_redact::Redactor;
 use ramus_server::{
     Access, Address, ApiError, Config, Equipped, Home, Limits, Line, Log, ModelQuery, Order, Role, Server, Stop, Token,
@@ -22,6 +22,7 @@ use ramus_store::{JsonlStore, Layout};
 use ramus_tools::tool::artifact::Gallery;
 use ramus_tools::tool::deploy::Deploying;
 use ramus_tools::tool::slides::Presenting;
+use ramus_wire::model::Listed;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
@@ -158,8 +159,10 @@ impl Workshop for Bench {
     }
 
     fn models(&self, query: &ModelQuery, directory: &str) -> Result<Map<String, Value>, ApiError> {
-        let told = json!({"models": [], "as_of": "2026-01-01", "provider": query.provider, "directory": directory});
-        Ok(ramus_wire::members(told))
+        // What was asked comes back as what a model is called.
+        let model = ModelName { provider: query.provider.clone().unwrap_or_default(), model: directory.into() };
+        let listed = Listed { model, facts: Facts::default(), price: None, obstacle: None };
+        Ok(ramus_wire::model::list(&[listed], "2026-01-01"))
     }
 
     fn settings(&self, _: &str) -> Result<Settings, ApiError> {

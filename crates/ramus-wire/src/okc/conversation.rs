@@ -5,7 +5,95 @@ use std::collections::HashMap;
 use ramus_engine::{EngineError, SaidMessage, Session, SessionInfo};
 use ramus_model::EntryId;
 use ramus_model::json::{Raw, Spelled};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use crate::object_of;
+use crate::removal::DeletedSession;
+
+/// A page of conversations.
+#[derive(ToSchema)]
+pub struct ConversationPage {
+    /// The one that was saved or gone on with last first.
+    pub conversations: Vec<Conversation>,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// A conversation, alone.
+#[derive(ToSchema)]
+pub struct OneConversation {
+    /// What it is.
+    pub conversation: Conversation,
+}
+
+/// A conversation, as its client saved it, with what it left out filled in. Whatever else was saved is in it too.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct Conversation {
+    /// What it is called by its client.
+    pub id: String,
+    /// The title.
+    pub title: String,
+    /// When it was made.
+    pub created_at: String,
+    /// When it was last saved, or something was last said in it.
+    pub updated_at: String,
+    /// The messages as they were saved, or those of the path when the session has gone on.
+    pub messages: Vec<Value>,
+    /// The branches as they were saved.
+    pub branches: Value,
+    /// The workspace as it was saved, with what the home sees of it.
+    #[schema(required = false)]
+    pub workspace: Value,
+    /// Whatever else was saved.
+    #[serde(flatten)]
+    pub saved: Map<String, Value>,
+}
+
+/// A message of a session that has gone on.
+#[derive(Serialize)]
+struct ConversationMessage {
+    id: String,
+    role: String,
+    content: String,
+    timestamp: String,
+    pending: bool,
+}
+
+/// A conversation that was deleted.
+#[derive(Serialize, ToSchema)]
+pub struct ConversationDeleted<'d> {
+    /// What went of its session.
+    #[serde(flatten)]
+    pub session: DeletedSession<'d>,
+    /// Always true.
+    pub deleted: bool,
+    /// What it was called by its client.
+    pub id: String,
+    /// What became of its workspace.
+    pub workspace: ConversationPlace,
+}
+
+/// What became of the workspace of a conversation.
+#[derive(Default, Serialize, ToSchema)]
+pub struct ConversationPlace {
+    /// Whether it was removed.
+    pub removed: bool,
+    /// Where it was, or is; left out when there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path: Option<String>,
+    /// What was deployed there, when it was removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub deployments_removed: Option<Vec<String>>,
+    /// Why it was not removed, when there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub error: Option<String>,
+}
 
 /// Describes a conversation. What a client saved is told as it was, spelled as it was; messages are told anew when the
 /// session has gone on.
@@ -60,9 +148,8 @@ fn messages(shown: Vec<(EntryId, SaidMessage)>, order: Option<&[EntryId]>) -> Ve
         shown.into_iter().map(|(id, said)| (rank.get(&id).copied().unwrap_or(usize::MAX), said)).collect();
     shown.sort_by_key(|(rank, _)| *rank);
     let told = |(_, said): (usize, SaidMessage)| {
-        json!({
-            "id": said.id, "role": said.role, "content": said.text, "timestamp": said.timestamp, "pending": false,
-        })
+        let SaidMessage { id, role, text, timestamp, .. } = said;
+        object_of(&ConversationMessage { id, role, content: text, timestamp, pending: false }).into()
     };
     shown.into_iter().map(told).collect()
 }

@@ -6,9 +6,159 @@ use ramus_engine::{EngineError, Session, View};
 use ramus_model::json::Raw;
 use ramus_model::message::Part;
 use ramus_model::{Kind, Node, Role, Seq, Tree, resolve};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
-use crate::members;
+use crate::{object_of, words};
+
+/// A node of a history.
+#[derive(Serialize, ToSchema)]
+pub struct HistoryNode<'n> {
+    #[serde(flatten)]
+    content: NodeContent<'n>,
+    /// What it is called.
+    id: String,
+    /// The entry.
+    entry: &'n str,
+    /// The node that it hangs from; null for the first one.
+    #[schema(required)]
+    parent: Option<String>,
+    workspace: NodePlace,
+    /// The nodes that hang from it, where it is told alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    children: Option<Vec<String>>,
+    /// Whether it is on the path to the leaf, where it is told alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    on_path: Option<bool>,
+}
+
+/// Where a node was made.
+#[derive(Serialize, ToSchema)]
+struct NodePlace {
+    /// What the nodes of the session are named after.
+    id: String,
+    /// Where the session sees its workspace.
+    #[schema(required)]
+    mount: Option<String>,
+    /// Where that is.
+    #[schema(required)]
+    internal_root: Option<String>,
+}
+
+/// What a node is.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+enum NodeContent<'n> {
+    /// A message.
+    Message(Box<MessageNode<'n>>),
+    /// The root.
+    Root(RootNode),
+    /// Something that a tool made.
+    Artifact(ArtifactNode),
+}
+
+/// A message.
+#[derive(Serialize, ToSchema)]
+struct MessageNode<'n> {
+    /// Who speaks: `tool`, or as it is stored.
+    role: &'n str,
+    content: String,
+    timestamp: &'n str,
+    #[schema(required)]
+    label: Option<&'n str>,
+    /// How many there are about.
+    tokens: u64,
+    /// What it calls.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<NodeCall<'n>>,
+    /// Of an answer: who gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    metadata: Option<NodeAnswer<'n>>,
+    /// Of a result: the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    name: Option<&'n str>,
+    /// Of a result: what the tool was given; null when that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<Value>,
+    /// Of a result: whether it went well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    success: Option<bool>,
+    /// Of a result: what the tool said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    output: Option<String>,
+    /// Of a result: what the call is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    invocation_id: Option<&'n str>,
+}
+
+/// A call of a tool.
+#[derive(Serialize, ToSchema)]
+struct NodeCall<'n> {
+    invocation_id: &'n str,
+    tool_name: &'n str,
+    /// What it is given; the text itself when that is no JSON.
+    tool_input: Value,
+}
+
+/// Who gave an answer.
+#[derive(Serialize, ToSchema)]
+struct NodeAnswer<'n> {
+    #[schema(required)]
+    provider: Option<&'n str>,
+    #[schema(required)]
+    model: Option<&'n str>,
+    /// Why it ended.
+    #[schema(required)]
+    stop_reason: Option<&'n str>,
+}
+
+/// The root.
+#[derive(Serialize, ToSchema)]
+struct RootNode {
+    /// `assistant`.
+    role: &'static str,
+    #[serde(rename = "type")]
+    #[schema(schema_with = words::root)]
+    kind: &'static str,
+    /// The word of welcome.
+    #[schema(value_type = Option<String>, required)]
+    content: Value,
+    /// What the root says, as it is stored.
+    metadata: Value,
+    #[schema(value_type = Option<String>, required)]
+    timestamp: Value,
+}
+
+/// Something that a tool made.
+#[derive(Serialize, ToSchema)]
+struct ArtifactNode {
+    /// `artifact`.
+    role: &'static str,
+    #[serde(rename = "type")]
+    #[schema(schema_with = words::artifact)]
+    kind: &'static str,
+    /// What it is called.
+    #[schema(value_type = Option<String>, required)]
+    content: Value,
+    /// The tool.
+    #[schema(value_type = Option<String>, required)]
+    name: Value,
+    /// What the call is named.
+    #[schema(value_type = Option<String>, required)]
+    invocation_id: Value,
+    /// What the tool tells of it, whatever that is.
+    data: Value,
+    #[schema(value_type = Option<String>, required)]
+    timestamp: Value,
+}
 
 /// The nodes of a session: its messages, its root, and what tools made. Whatever else hangs between them is left out.
 pub struct Nodes<'s> {
@@ -74,20 +224,19 @@ impl<'s> Nodes<'s> {
         path.drain(..path.len().saturating_sub(limit));
         let mut nodes = Vec::with_capacity(path.len());
         for seq in path {
-            nodes.extend(self.node(seq)?);
+            nodes.extend(self.node(seq, false)?);
         }
         Ok(nodes)
     }
 
     /// Describes a node with what hangs from it; none when the entry is no node.
     pub fn whole(&self, seq: Seq) -> Result<Option<Map<String, Value>>, EngineError> {
-        let Some(mut node) = self.node(seq)? else { return Ok(None) };
+        self.node(seq, true)
+    }
+
+    fn children(&self, seq: Seq) -> Vec<String> {
         let children = self.tree.entries.iter().filter(|child| child.parent == Some(seq));
-        let children: Vec<String> = children.map(|child| self.name(child.seq)).collect();
-        let on_path = self.place(seq).is_some_and(|place| place.on_path);
-        node.insert("children".into(), children.into());
-        node.insert("on_path".into(), on_path.into());
-        Ok(Some(node))
+        children.map(|child| self.name(child.seq)).collect()
     }
 
     fn place(&self, seq: Seq) -> Option<&Node> {
@@ -107,48 +256,49 @@ impl<'s> Nodes<'s> {
         self.session.log().record(seq).is_some_and(|record| record.kind == Kind::Message && record.is_visible())
     }
 
-    fn node(&self, seq: Seq) -> Result<Option<Map<String, Value>>, EngineError> {
+    fn node(&self, seq: Seq, is_alone: bool) -> Result<Option<Map<String, Value>>, EngineError> {
         let Some(place) = self.place(seq) else { return Ok(None) };
-        let log = self.session.log();
         let parent = place.parent;
-        let mut node = match self.session.view(seq, parent)? {
-            Some(view) => self.message(&view)?,
+        let view = self.session.view(seq, parent)?;
+        let content = match &view {
+            Some(view) => NodeContent::Message(Box::new(self.message(view)?)),
             None => self.other(seq)?,
         };
         let workspace = self.session.workspace();
-        node.insert("id".into(), self.name(seq).into());
-        node.insert("entry".into(), log.id(seq).into());
-        node.insert("parent".into(), json!(parent.map(|parent| self.name(parent))));
-        let place = json!({"id": self.namespace, "mount": workspace.mount, "internal_root": workspace.root});
-        node.insert("workspace".into(), place);
-        Ok(Some(node))
+        let node = HistoryNode {
+            content,
+            id: self.name(seq),
+            entry: self.session.log().id(seq),
+            parent: parent.map(|parent| self.name(parent)),
+            workspace: NodePlace { id: self.namespace.clone(), mount: workspace.mount, internal_root: workspace.root },
+            children: is_alone.then(|| self.children(seq)),
+            on_path: is_alone.then_some(place.on_path),
+        };
+        Ok(Some(object_of(&node)))
     }
 
-    fn message(&self, view: &View) -> Result<Map<String, Value>, EngineError> {
+    fn message<'v>(&self, view: &'v View) -> Result<MessageNode<'v>, EngineError> {
         let message = &view.message;
-        let mut node = members(json!({
-            "role": if message.role == Role::ToolResult { "tool" } else { message.role_name.as_str() },
-            "content": message.text(),
-            "timestamp": view.timestamp,
-            "label": view.label,
-            "tokens": view.tokens,
-        }));
-        let calls: Vec<Value> = message.parts.iter().filter_map(called).collect();
-        if !calls.is_empty() {
-            node.insert("tool_calls".into(), calls.into());
-        }
-        if let Some(answer) = &message.answer {
-            let told = json!({"provider": answer.provider, "model": answer.model, "stop_reason": answer.stop_reason});
-            node.insert("metadata".into(), told);
-        }
-        if let Some(result) = message.result.as_ref().filter(|_| message.role == Role::ToolResult) {
-            node.insert("name".into(), result.name.as_str().into());
-            node.insert("input".into(), self.input_of(view, &result.call)?);
-            node.insert("success".into(), (!result.is_error).into());
-            node.insert("output".into(), message.text().into());
-            node.insert("invocation_id".into(), result.call.as_str().into());
-        }
-        Ok(node)
+        let result = message.result.as_ref().filter(|_| message.role == Role::ToolResult);
+        let metadata = message.answer.as_ref().map(|answer| NodeAnswer {
+            provider: answer.provider.as_deref(),
+            model: answer.model.as_deref(),
+            stop_reason: answer.stop_reason.as_deref(),
+        });
+        Ok(MessageNode {
+            role: if message.role == Role::ToolResult { "tool" } else { message.role_name.as_str() },
+            content: message.text(),
+            timestamp: &view.timestamp,
+            label: view.label.as_deref(),
+            tokens: view.tokens,
+            tool_calls: message.parts.iter().filter_map(called).collect(),
+            metadata,
+            name: result.map(|result| result.name.as_str()),
+            input: result.map(|result| self.input_of(view, &result.call)).transpose()?,
+            success: result.map(|result| !result.is_error),
+            output: result.map(|_| message.text()),
+            invocation_id: result.map(|result| result.call.as_str()),
+        })
     }
 
     /// Finds what the call was given whose result a message is.
@@ -166,26 +316,35 @@ impl<'s> Nodes<'s> {
     }
 
     /// Describes the root, or something that a tool made.
-    fn other(&self, seq: Seq) -> Result<Map<String, Value>, EngineError> {
+    fn other(&self, seq: Seq) -> Result<NodeContent<'static>, EngineError> {
         let line: Value = serde_json::from_slice(&self.session.line(seq)?).unwrap_or_default();
         let data = line.get("data").cloned().unwrap_or_default();
-        let mut node = members(match line.get("customType").and_then(Value::as_str) {
-            Some("ramus.boot") => json!({
-                "role": "assistant", "type": "root", "content": data.get("welcome"), "metadata": data,
+        let timestamp = line.get("timestamp").cloned().unwrap_or_default();
+        let told = |pointer: &str| data.pointer(pointer).cloned().unwrap_or_default();
+        Ok(match line.get("customType").and_then(Value::as_str) {
+            Some("ramus.boot") => NodeContent::Root(RootNode {
+                role: "assistant",
+                kind: "root",
+                content: told("/welcome"),
+                metadata: data,
+                timestamp,
             }),
-            _ => json!({
-                "role": "artifact", "type": "artifact", "content": data.pointer("/artifact/name"), "name": data.get("tool"),
-                "invocation_id": data.get("call"), "data": data.get("artifact"),
+            _ => NodeContent::Artifact(ArtifactNode {
+                role: "artifact",
+                kind: "artifact",
+                content: told("/artifact/name"),
+                name: told("/tool"),
+                invocation_id: told("/call"),
+                data: told("/artifact"),
+                timestamp,
             }),
-        });
-        node.insert("timestamp".into(), line.get("timestamp").cloned().unwrap_or_default());
-        Ok(node)
+        })
     }
 }
 
-fn called(part: &Part) -> Option<Value> {
+fn called(part: &Part) -> Option<NodeCall<'_>> {
     let Part::ToolCall { id, name, arguments } = part else { return None };
-    Some(json!({"invocation_id": id, "tool_name": name, "tool_input": input(arguments)}))
+    Some(NodeCall { invocation_id: id, tool_name: name, tool_input: input(arguments) })
 }
 
 /// What a tool was given, as it was spelled when it is no JSON.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::counter;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Answer as _, Text, json, quantity, style};
+use crate::render::{Answer as _, Text, quantity, style};
 
 const EXAMPLES: &str = "\
 The summary stands for everything before the first message that is kept; calls of tools stay with their results. It is an \
@@ -58,7 +58,7 @@ impl Compact {
                 if !self.dry_run {
                     invocation.finish(&mut session)?;
                 }
-                json::members(compacted.to_json())
+                ramus_wire::room::compacted(&compacted)
             }
         };
         if invocation.screen.wants_json() {

@@ -83,9 +83,7 @@ impl Doctor {
         let leftovers = invocation.engine.leftovers()?;
         let report = invocation.engine.disk()?;
         let worst = examined.iter().map(status).max().unwrap_or(RecoveryStatus::Clean);
-        let mut answer = health::many(&examined, &leftovers, worst);
-        answer.insert("disk".into(), ramus_wire::disk::report(&report));
-        Ok(answer)
+        Ok(health::many(&examined, &leftovers, worst, Some(&report)))
     }
 }
 

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use ramus_catalogue::HistoryQuery;
 use ramus_model::time;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cli::how_many;
 use crate::failure::Exit;
 use crate::invocation::Invocation;
 use crate::render::table::directory;
-use crate::render::{Answer as _, Text, clean, json, quantity, style};
+use crate::render::{Answer as _, Text, clean, quantity, style};
 
 const EXAMPLES: &str = "\
 Newest first. The words of QUERY must all be in a prompt, each anywhere in it, in upper or lower case. Prompts stay when \
@@ -60,8 +60,7 @@ impl History {
             None => {
                 let query = HistoryQuery { text, cwd: cwd.clone(), limit: self.limit };
                 let prompts = invocation.engine.prompts(&query)?;
-                let prompts: Vec<Value> = prompts.iter().map(ramus_wire::search::prompt).collect();
-                json::members(json!({"prompts": prompts}))
+                ramus_wire::search::prompts(&prompts)
             }
         };
         if invocation.screen.wants_json() {

@@ -3,11 +3,11 @@
 use clap::{Args, Subcommand};
 use ramus_client::Method;
 use ramus_wire::permission as shape;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::failure::Exit;
 use crate::invocation::Invocation;
-use crate::render::{Answer as _, Text, json, quantity, style};
+use crate::render::{Answer as _, Text, quantity, style};
 
 const EXAMPLES: &str = "\
 Rules are read in this order: agent, user, project, session; the last one that matches decides, and what none matches is \
@@ -103,7 +103,7 @@ impl Permissions {
                 let mut session = invocation.session(&self.session)?;
                 let granted = invocation.engine.revoke_approval(&mut session, id)?;
                 invocation.finish(&mut session)?;
-                json::members(json!({"revoked": shape::approval(&granted)}))
+                shape::revoked(&granted)
             }
         };
         if invocation.screen.wants_json() {

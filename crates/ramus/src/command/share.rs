@@ -94,7 +94,7 @@ impl Share {
         invocation.finish(&mut session)?;
         let url = format!("{}/share/{}?secret={}", self.base.trim_end_matches('/'), shared.share.id, shared.secret);
         if invocation.screen.wants_json() {
-            invocation.screen.json(shape::made(&shared, &preview, &url))?;
+            invocation.screen.json(shape::made(&shared, &preview, &url, None))?;
             return Ok(Exit::Done);
         }
         let mut text = Text::new();

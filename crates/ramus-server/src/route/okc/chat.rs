@@ -17,7 +17,7 @@ use super::{Client, Whose, stream};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::{ApiError, Kind};
 use crate::guard::late;
 use crate::hub::Reader;
@@ -48,7 +48,7 @@ pub(crate) struct Message {
 #[utoipa::path(post, path = "/api/chat", tag = "workbench", request_body = Message,
     params(Whose, ("Idempotency-Key" = Option<String>, Header, description = "What makes two requests the same")),
     responses((status = 200, description = "The answer, what was made, and the state of history and workspace; or events",
-        content((Shape = "application/json"), (String = "text/event-stream"))), Refusals))]
+        content((ramus_wire::okc::ChatReply = "application/json"), (String = "text/event-stream"))), Refusals))]
 pub(crate) async fn chat(
     State(app): State<Arc<App>>,
     owner: Owner,

@@ -10,8 +10,10 @@ use ramus_engine::{
 };
 use ramus_model::json::Raw;
 use ramus_model::{SessionId, time};
+use ramus_wire::okc::{ConversationDeleted, ConversationPage, ConversationPlace, OneConversation};
+use ramus_wire::removal::DeletedSession;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use utoipa::IntoParams;
 
@@ -21,7 +23,7 @@ use super::{Client, Whose};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::{App, moved};
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::{ApiError, Kind};
 use crate::input::{Asked, Expected, Named, Verbatim};
 
@@ -51,7 +53,7 @@ pub(crate) struct Range {
 
 /// Lists the conversations of a client, the one that was saved or gone on with last first.
 #[utoipa::path(get, path = "/api/conversations", tag = "workbench", params(Whose, Range),
-    responses((status = 200, description = "The conversations, whole, and how many there are", body = Shape), Refusals))]
+    responses((status = 200, description = "The conversations, whole, and how many there are", body = ConversationPage), Refusals))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -89,7 +91,7 @@ fn updated(info: &SessionInfo) -> i64 {
 /// Shows a conversation.
 #[utoipa::path(get, path = "/api/conversations/{id}", tag = "workbench",
     params(("id" = String, Path, description = "The conversation"), Whose),
-    responses((status = 200, description = "The conversation", body = Shape), Refusals))]
+    responses((status = 200, description = "The conversation", body = OneConversation), Refusals))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -103,8 +105,8 @@ pub(crate) async fn show(
 #[utoipa::path(post, path = "/api/conversations", tag = "workbench",
     request_body(content = Object, description = "The conversation: id, title, messages, branches, workspace, and whatever else"),
     params(Whose, ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "The conversation as it is now", body = Shape),
-        (status = 201, description = "It is new", body = Shape), Refusals))]
+    responses((status = 200, description = "The conversation as it is now", body = OneConversation),
+        (status = 201, description = "It is new", body = OneConversation), Refusals))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -124,8 +126,8 @@ pub(crate) async fn create(
     request_body(content = Object, description = "The conversation: title, messages, branches, workspace, and whatever else"),
     params(("id" = String, Path, description = "The conversation"), Whose,
         ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "The conversation as it is now", body = Shape),
-        (status = 201, description = "It is new", body = Shape), Refusals))]
+    responses((status = 200, description = "The conversation as it is now", body = OneConversation),
+        (status = 201, description = "It is new", body = OneConversation), Refusals))]
 pub(crate) async fn replace(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -147,7 +149,7 @@ pub(crate) async fn replace(
 #[utoipa::path(delete, path = "/api/conversations/{id}", tag = "workbench",
     params(("id" = String, Path, description = "The conversation"), Whose,
         ("If-Match" = Option<String>, Header, description = "The expected position")),
-    responses((status = 200, description = "What was removed", body = Shape), Refusals))]
+    responses((status = 200, description = "What was removed", body = ConversationDeleted), Refusals))]
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -168,13 +170,17 @@ pub(crate) async fn delete(
         let deleted = deleted?;
         let own = deleted.workspaces.iter().find(|left| left.kept_for.is_empty()).map(|left| left.path.clone());
         let workspace = match own {
-            Some(path) => json!({"removed": true, "path": path, "deployments_removed": deployments}),
+            Some(path) => ConversationPlace {
+                removed: true,
+                path: Some(path.to_string_lossy().into_owned()),
+                deployments_removed: Some(deployments),
+                error: None,
+            },
             // What goes wrong with files is told, and does not bring the conversation back.
             None => cleared(app, &owner, &client, &workspace),
         };
-        let mut answer = ramus_wire::removal::deleted(&deleted, 0, false);
-        answer.extend(ramus_wire::members(json!({"deleted": true, "id": id, "workspace": workspace})));
-        Ok(Answer::object(answer))
+        let session = DeletedSession::of(&deleted, 0, false);
+        Answer::of(&ConversationDeleted { session, deleted: true, id, workspace })
     })
     .await
 }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use ramus_wire::okc::Nodes;
+use ramus_wire::okc::{self as shape, ClearedDeployments, ClearedHistory, ClearedPlace, HistoryPage, Nodes};
 use serde::Deserialize;
-use serde_json::json;
 use utoipa::IntoParams;
 
 use super::boot::{RECENT, describe, nothing};
@@ -13,7 +12,7 @@ use super::{Client, Whose, assets};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Named};
 
@@ -31,7 +30,7 @@ pub(crate) struct Last {
 
 /// Lists the last nodes of the path.
 #[utoipa::path(get, path = "/api/session/history", tag = "workbench", params(Whose, Last),
-    responses((status = 200, description = "The nodes, oldest first, and how many there are", body = Shape), Refusals))]
+    responses((status = 200, description = "The nodes, oldest first, and how many there are", body = shape::HistoryPage), Refusals))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -40,11 +39,11 @@ pub(crate) async fn list(
 ) -> Result<Answer, ApiError> {
     app.work(move |app| {
         let Some(session) = app.client_session(&owner, &client)? else {
-            return Ok(Answer::json(json!({"history": [], "history_length": 0})));
+            return Answer::of(&HistoryPage { history: Vec::new(), history_length: 0 });
         };
         let nodes = Nodes::of(&session)?;
         let history = nodes.recent(last.limit.unwrap_or(RECENT).min(MOST))?;
-        let answer = Answer::json(json!({"history": history, "history_length": nodes.length()}));
+        let answer = Answer::of(&HistoryPage { history, history_length: nodes.length() })?;
         Ok(answer.at(session.log().len() as u64))
     })
     .await
@@ -53,7 +52,7 @@ pub(crate) async fn list(
 /// Describes one node: what was said, what a tool was given and gave back, what hangs from it, and where it was made.
 #[utoipa::path(get, path = "/api/session/history/{entry}", tag = "workbench",
     params(("entry" = String, Path, description = "The node: its number, or the id of its entry"), Whose),
-    responses((status = 200, description = "The node", body = Shape), Refusals))]
+    responses((status = 200, description = "The node", body = shape::HistoryNode), Refusals))]
 pub(crate) async fn node(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -77,31 +76,31 @@ pub(crate) async fn node(
 
 /// Erases the history for good, and the workspace. The next chat starts anew, with another name for its nodes.
 #[utoipa::path(delete, path = "/api/session/history", tag = "workbench", params(Whose),
-    responses((status = 200, description = "What was erased", body = Shape), Refusals))]
+    responses((status = 200, description = "What was erased", body = shape::ClearedHistory), Refusals))]
 pub(crate) async fn delete(State(app): State<Arc<App>>, owner: Owner, client: Client) -> Result<Answer, ApiError> {
     let (whose, name) = (owner.clone(), client.clone());
     app.work_alone(&whose, &name, move |app| {
         let Some(mut session) = app.client_session(&owner, &client)? else {
-            let told = json!({
-                "history_cleared": true, "cleared_messages": 0, "workspace": {"removed": false}, "vm": nothing(&client),
-            });
-            return Ok(Answer::json(told));
+            let workspace = ClearedPlace { removed: false, path: None, internal_root: None, deployments: None };
+            let vm = nothing(&client);
+            return Answer::of(&ClearedHistory { history_cleared: true, cleared_messages: 0, workspace, vm });
         };
         app.shelf.close(session.id());
         let deployments = assets::kept(&session);
         let reset = app.engine.reset(&mut session, false)?;
         let removed = app.engine.remove_workspace(&session)?;
         let position = app.finish(&mut session)?;
-        let told = json!({
-            "history_cleared": true,
-            "cleared_messages": reset.messages,
-            "workspace": {
-                "removed": removed.is_some(), "path": removed, "internal_root": removed,
-                "deployments": {"removed": if removed.is_some() { deployments } else { Vec::new() }},
-            },
-            "vm": describe(&session, &client)?,
-        });
-        Ok(Answer::json(told).at(position))
+        let path = removed.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let deployments = if removed.is_some() { deployments } else { Vec::new() };
+        let workspace = ClearedPlace {
+            removed: removed.is_some(),
+            path: Some(path.clone()),
+            internal_root: Some(path),
+            deployments: Some(ClearedDeployments { removed: deployments }),
+        };
+        let vm = describe(&session, &client)?;
+        let told = ClearedHistory { history_cleared: true, cleared_messages: reset.messages, workspace, vm };
+        Ok(Answer::of(&told)?.at(position))
     })
     .await
 }

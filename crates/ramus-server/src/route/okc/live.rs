@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use ramus_engine::{Boot, EngineError, ErrorKind, INITIAL_SNAPSHOT, NewSession, Session, SnapshotEntry, WorkspaceInfo};
 use ramus_model::SessionId;
 use ramus_wire::okc as shape;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::client::{CLIENT, Client};
 use crate::access::Owner;
@@ -98,14 +98,6 @@ impl App {
         let (info, all) = self.look_at_workspace(session)?;
         Ok(shape::state(session, &info, &all, limit))
     }
-}
-
-/// What is told of a workspace that was not made yet.
-pub(super) fn no_workspace() -> Map<String, Value> {
-    ramus_wire::members(json!({
-        "enabled": true, "snapshots": [], "latest_snapshot": null, "paths": {},
-        "git": {"commit": null, "branch": null, "is_dirty": null}, "branches": {},
-    }))
 }
 
 /// Says whether the sender of a request would read events.

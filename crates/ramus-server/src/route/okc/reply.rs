@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ramus_engine::{Session, View};
+use ramus_model::Role;
 use ramus_model::message::Part;
-use ramus_model::{Role, time};
-use ramus_wire::okc::Nodes;
-use serde_json::{Map, Value, json};
+use ramus_wire::okc::{ChatCall, ChatMeta, ChatReply, Nodes, WebPreview};
+use serde_json::{Map, Value};
 
 use super::Client;
 use super::assets;
@@ -43,14 +43,9 @@ impl Awaited {
         app.work_alone(&whose, &name, move |app| {
             let mut session = app.session(&owner, run.session.as_str())?;
             let unkept = keep_files(app, &mut session, &end, &prompt)?;
-            let mut reply = compose(&session, &client, &end)?;
-            if let Some(Value::Object(meta)) = reply.get_mut("meta") {
-                meta.insert("latency".into(), format!("{:.2} s", latency.as_secs_f64()).into());
-            }
-            reply.insert("run".into(), run.id.as_str().into());
-            reply.insert("workspace_state".into(), app.workspace_state(&mut session, SNAPSHOTS)?.into());
-            reply.insert("snapshot_error".into(), json!(unkept));
-            Ok(reply)
+            let workspace_state = app.workspace_state(&mut session, SNAPSHOTS)?;
+            let around = Around { run: &run.id, latency, workspace_state, snapshot_error: unkept };
+            compose(&session, &client, &end, around)
         })
         .await
     }
@@ -75,7 +70,20 @@ fn keep_files(
     Ok(kept.err().map(|error| error.to_string()))
 }
 
-fn compose(session: &Session, client: &Client, end: &Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
+/// What is told beside what was said.
+struct Around<'a> {
+    run: &'a str,
+    latency: Duration,
+    workspace_state: Map<String, Value>,
+    snapshot_error: Option<String>,
+}
+
+fn compose(
+    session: &Session,
+    client: &Client,
+    end: &Map<String, Value>,
+    around: Around<'_>,
+) -> Result<Map<String, Value>, ApiError> {
     let mut views = session.messages(session.log().leaf(), None, None)?.messages;
     let asked = views.iter().rposition(|view| view.message.role == Role::User).map_or(0, |at| at + 1);
     let said: Vec<View> = views.drain(asked.min(views.len())..).collect();
@@ -90,37 +98,41 @@ fn compose(session: &Session, client: &Client, end: &Map<String, Value>) -> Resu
     let artifacts: Vec<Value> = made.into_iter().map(|one| assets::addressed(one, client)).collect();
     let preview = artifacts.iter().find(|one| one.get("type").is_some_and(|kind| kind == "web"));
     // What was not allowed, or went wrong, made none.
-    let mut done = calls.iter().rev().filter(|call| call.get("success") == Some(&Value::Bool(true)));
-    let slides = done.find_map(|call| call.pointer("/tool_input/slides").filter(|list| list.is_array()));
-    let usage = end.get("usage").cloned().unwrap_or_default();
+    let mut done = calls.iter().rev().filter(|call| call.success == Some(true));
+    let slides = done.find_map(|call| call.tool_input.get("slides").filter(|list| list.is_array()));
+    let usage = end.get("usage").unwrap_or(&Value::Null);
     let tokens = |name: &str| format!("{} tokens", usage.get(name).and_then(Value::as_u64).unwrap_or_default());
-    let model = answer.and_then(|view| view.message.answer.as_ref()).and_then(|answer| answer.model.clone());
-    Ok(ramus_wire::members(json!({
-        "reply": reply,
-        "error": failed,
-        "meta": {
-            "model": model, "timestamp": answer.map(|view| view.timestamp.as_str()).map(clock),
-            "tokensIn": tokens("input"), "tokensOut": tokens("output"), "summary": summary(&calls),
-            "finish_reason": end.get("finish_reason"), "usage": usage, "cost_micros": end.get("cost_micros"),
+    Ok(ramus_wire::object_of(&ChatReply {
+        reply,
+        error: failed,
+        meta: ChatMeta {
+            model: answer.and_then(|view| view.message.answer.as_ref()).and_then(|answer| answer.model.as_deref()),
+            timestamp: answer.map(|view| ChatMeta::clock(&view.timestamp)),
+            tokens_in: tokens("input"),
+            tokens_out: tokens("output"),
+            summary: summary(&calls),
+            finish_reason: end.get("finish_reason"),
+            usage,
+            cost_micros: end.get("cost_micros"),
+            latency: format!("{:.2} s", around.latency.as_secs_f64()),
         },
-        "web_preview": preview.map(|one| json!({
-            "url": one.get("url"), "title": one.get("name"), "deployment_id": one.get("slug"),
-        })),
-        "ppt_slides": slides.cloned().unwrap_or_else(|| json!([])),
-        "artifacts": artifacts,
-        "tool_calls": calls,
-        "vm_history": Nodes::of(session)?.recent(RECENT)?,
-    })))
-}
-
-/// The time of day of a timestamp.
-fn clock(timestamp: &str) -> String {
-    let whole = time::parse(timestamp).map(time::format).unwrap_or_default();
-    whole.get(11..19).unwrap_or_default().to_owned()
+        web_preview: preview.map(|one| WebPreview {
+            url: one.get("url"),
+            title: one.get("name"),
+            deployment_id: one.get("slug"),
+        }),
+        ppt_slides: slides.cloned().unwrap_or_else(|| Value::Array(Vec::new())),
+        artifacts: &artifacts,
+        tool_calls: &calls,
+        vm_history: Nodes::of(session)?.recent(RECENT)?,
+        run: around.run,
+        workspace_state: around.workspace_state,
+        snapshot_error: around.snapshot_error,
+    }))
 }
 
 /// What was called since somebody said something, each with what came of it.
-fn calls(said: &[View]) -> Vec<Value> {
+fn calls(said: &[View]) -> Vec<ChatCall> {
     let results = said.iter().filter_map(|view| Some((view.message.result.as_ref()?, view)));
     let results: HashMap<&str, (String, bool)> =
         results.map(|(result, view)| (result.call.as_str(), (view.message.text(), result.is_error))).collect();
@@ -128,22 +140,26 @@ fn calls(said: &[View]) -> Vec<Value> {
     let mut calls = Vec::new();
     for part in parts {
         let Part::ToolCall { id, name, arguments } = part else { continue };
-        let input: Value = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.as_str().into());
+        let input = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.as_str().into());
         let (output, is_error) = results.get(id.as_str()).cloned().unzip();
-        calls.push(json!({
-            "step": calls.len() + 1, "tool_name": name, "tool_input": input, "tool_output": output,
-            "success": is_error.map(|is_error| !is_error), "source": "registry", "invocation_id": id,
-        }));
+        calls.push(ChatCall {
+            step: calls.len() + 1,
+            tool_name: name.clone(),
+            tool_input: input,
+            tool_output: output,
+            success: is_error.map(|is_error| !is_error),
+            source: "registry",
+            invocation_id: id.clone(),
+        });
     }
     calls
 }
 
 /// One line about what was done.
-fn summary(calls: &[Value]) -> String {
+fn summary(calls: &[ChatCall]) -> String {
     let Some(last) = calls.last() else { return String::new() };
-    let output = last.get("tool_output").and_then(Value::as_str).unwrap_or_default().trim();
-    match output.lines().next() {
+    match last.tool_output.as_deref().unwrap_or_default().trim().lines().next() {
         Some(line) => line.to_owned(),
-        None => format!("Executed tool: {}", last.get("tool_name").and_then(Value::as_str).unwrap_or_default()),
+        None => format!("Executed tool: {}", last.tool_name),
     }
 }

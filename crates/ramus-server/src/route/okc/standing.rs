@@ -2,8 +2,8 @@
 
 use ramus_engine::{GitState, Session, SessionInfo, Standing, Workspace};
 use ramus_model::json::Spelled;
-use ramus_wire::okc as shape;
-use serde_json::{Map, Value, json};
+use ramus_wire::okc::{self as shape, ConversationPlace};
+use serde_json::{Map, Value};
 
 use super::{Client, assets};
 use crate::access::Owner;
@@ -142,8 +142,8 @@ fn is_made_in(live: &Session, workspace: &Workspace) -> bool {
 }
 
 /// Removes the workspace that a conversation was made in, if it is the one that its client has; says what became of it.
-pub(super) fn cleared(app: &App, owner: &Owner, client: &Client, workspace: &Workspace) -> Value {
-    let Some(path) = &workspace.root else { return json!({"removed": false}) };
+pub(super) fn cleared(app: &App, owner: &Owner, client: &Client, workspace: &Workspace) -> ConversationPlace {
+    let Some(path) = &workspace.root else { return ConversationPlace::default() };
     let removed = app.client_session(owner, client).and_then(|live| match live {
         Some(live) if is_made_in(&live, workspace) && app.engine.has_workspace(&live) => {
             let deployments = assets::kept(&live);
@@ -152,8 +152,17 @@ pub(super) fn cleared(app: &App, owner: &Owner, client: &Client, workspace: &Wor
         _ => Ok(None),
     });
     match removed {
-        Ok(Some((root, deployments))) => json!({"removed": true, "path": root, "deployments_removed": deployments}),
-        Ok(None) => json!({"removed": false, "path": path, "error": "it is not the workspace of this client"}),
-        Err(error) => json!({"removed": false, "path": path, "error": error.to_string()}),
+        Ok(Some((root, deployments))) => ConversationPlace {
+            removed: true,
+            path: Some(root.to_string_lossy().into_owned()),
+            deployments_removed: Some(deployments),
+            error: None,
+        },
+        Ok(None) => kept(path, "it is not the workspace of this client".into()),
+        Err(error) => kept(path, error.to_string()),
     }
+}
+
+fn kept(path: &str, error: String) -> ConversationPlace {
+    ConversationPlace { path: Some(path.to_owned()), error: Some(error), ..ConversationPlace::default() }
 }

@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use ramus_engine::{EngineError, ErrorKind, RestoreOptions, RestoreReport, Session, SnapshotEntry};
-use ramus_wire::files;
+use ramus_wire::{files, okc as shape};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use super::live::no_workspace;
 use super::{Client, Whose};
 use crate::access::Owner;
 use crate::answer::Answer;
 use crate::app::App;
-use crate::document::{Refusals, Shape};
+use crate::document::Refusals;
 use crate::error::ApiError;
 use crate::input::{Asked, Body};
 
@@ -39,7 +37,7 @@ impl Listed {
 
 /// Lists what is kept of the workspace, newest first. A restore takes nothing from the list.
 #[utoipa::path(get, path = "/api/session/workspace/snapshots", tag = "workbench", params(Whose, Listed),
-    responses((status = 200, description = "The state of the workspace", body = Shape), Refusals))]
+    responses((status = 200, description = "The state of the workspace", body = shape::WorkspaceState), Refusals))]
 pub(crate) async fn snapshots(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -49,7 +47,7 @@ pub(crate) async fn snapshots(
     let (whose, name) = (owner.clone(), client.clone());
     app.look_beside(&whose, &name, move |app| match app.client_session(&owner, &client)? {
         Some(mut session) => Ok(Answer::object(app.workspace_state(&mut session, listed.most())?)),
-        None => Ok(Answer::object(no_workspace())),
+        None => Ok(Answer::object(shape::no_workspace())),
     })
     .await
 }
@@ -65,7 +63,7 @@ pub(crate) struct Take {
 
 /// Keeps the files of the workspace as they are now.
 #[utoipa::path(post, path = "/api/session/workspace/snapshots", tag = "workbench", request_body = Take, params(Whose, Listed),
-    responses((status = 200, description = "The snapshot, and the state of the workspace", body = Shape), Refusals))]
+    responses((status = 200, description = "The snapshot, and the state of the workspace", body = shape::KeptWorkspace), Refusals))]
 pub(crate) async fn snapshot(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -78,9 +76,9 @@ pub(crate) async fn snapshot(
         let mut session = app.start_client_session(&owner, &client)?;
         let taken = app.engine.snapshot(&mut session, take.label.as_deref())?;
         let position = app.finish(&mut session)?;
-        let mut told = app.workspace_state(&mut session, listed.most())?;
-        told.insert("snapshot_id".into(), taken.snapshot.commit.to_string().into());
-        Ok(Answer::object(told).at(position))
+        let state = app.workspace_state(&mut session, listed.most())?;
+        let told = shape::KeptWorkspace { state, snapshot_id: taken.snapshot.commit.to_string() };
+        Ok(Answer::of(&told)?.at(position))
     })
     .await
 }
@@ -100,7 +98,7 @@ pub(crate) struct Restore {
 
 /// Puts the files of the workspace back to a snapshot or a branch. The history stays, and so do newer snapshots.
 #[utoipa::path(post, path = "/api/session/workspace/restore", tag = "workbench", request_body = Restore, params(Whose, Listed),
-    responses((status = 200, description = "What became of the files, and the state of the workspace", body = Shape), Refusals))]
+    responses((status = 200, description = "What became of the files, and the state of the workspace", body = shape::RestoredWorkspace), Refusals))]
 pub(crate) async fn restore(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -130,10 +128,9 @@ pub(crate) async fn restore(
             None => app.engine.leave_snapshot_name(&mut session)?,
         }
         let position = app.finish(&mut session)?;
-        let mut told = app.workspace_state(&mut session, listed.most())?;
-        told.insert("restored".into(), target.commit.to_string().into());
-        told.insert("plan".into(), files::restored(&report).into());
-        Ok(Answer::object(told).at(position))
+        let state = app.workspace_state(&mut session, listed.most())?;
+        let (restored, plan) = (target.commit.to_string(), files::restored(&report));
+        Ok(Answer::of(&shape::RestoredWorkspace { state, restored, plan })?.at(position))
     })
     .await
 }
@@ -154,7 +151,7 @@ pub(crate) struct Branch {
 
 /// Lets a name stand for a snapshot, also when it stood for another one.
 #[utoipa::path(post, path = "/api/session/workspace/branch", tag = "workbench", request_body = Branch, params(Whose, Listed),
-    responses((status = 200, description = "The branch, and the state of the workspace", body = Shape), Refusals))]
+    responses((status = 200, description = "The branch, and the state of the workspace", body = shape::NamedWorkspace), Refusals))]
 pub(crate) async fn branch(
     State(app): State<Arc<App>>,
     owner: Owner,
@@ -178,10 +175,9 @@ pub(crate) async fn branch(
         }
         let name = app.engine.name_snapshot(&mut session, &branch.branch, &target, branch.checkout)?;
         let position = app.finish(&mut session)?;
-        let mut told: Map<String, Value> = app.workspace_state(&mut session, listed.most())?;
-        told.insert("branch".into(), name.into());
-        told.insert("snapshot_id".into(), target.commit.to_string().into());
-        Ok(Answer::object(told).at(position))
+        let state = app.workspace_state(&mut session, listed.most())?;
+        let told = shape::NamedWorkspace { state, branch: name, snapshot_id: target.commit.to_string() };
+        Ok(Answer::of(&told)?.at(position))
     })
     .await
 }

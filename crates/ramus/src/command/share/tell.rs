@@ -41,7 +41,7 @@ pub(super) fn counts(text: &mut Text, entries: usize, title: &str, findings: &[V
 /// Says what would be shared.
 pub(super) fn preview(invocation: &mut Invocation<'_>, preview: &SharePreview) -> anyhow::Result<Exit> {
     if invocation.screen.wants_json() {
-        invocation.screen.json(shape::previewed(preview))?;
+        invocation.screen.json(shape::previewed(preview, None))?;
         return Ok(Exit::Done);
     }
     let mut text = Text::new();
