@@ -181,6 +181,8 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use ramus_agent::Piece;
+
     use super::*;
 
     #[test]
@@ -204,16 +206,18 @@ mod tests {
         bus.wrote(&session, 2);
         assert_eq!(bus.shared.count.load(Ordering::Acquire), 0, "who is gone is not told any more");
     }
+
     #[test]
     fn who_falls_behind_with_long_texts_is_told_so_too() {
         let (bus, session) = (Bus::default(), SessionId::new("s"));
         let queue = bus.listen(None);
-        let long = Event::MessageDelta("x".repeat(WEIGHT / 8));
+        let piece = |length: usize| Event::MessageDelta(Piece { text: "x".repeat(length), ..Piece::default() });
+        let long = piece(WEIGHT / 8);
         let nested = Event::ChildEvent { child: "c".into(), event: Box::new(long) };
         (0..20).for_each(|_| bus.tell(&session, &nested));
         let kept = std::iter::from_fn(|| queue.take().0).take(20).count();
         assert_eq!((kept, queue.waiting().weight), (8, 0));
-        bus.tell(&session, &Event::MessageDelta("x".repeat(2 * WEIGHT)));
+        bus.tell(&session, &piece(2 * WEIGHT));
         assert!(queue.take().0.is_some(), "one alone is told, however long it is");
     }
 }
