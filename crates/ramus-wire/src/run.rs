@@ -32,6 +32,7 @@ pub enum RunStage<'r> {
         waiting: Vec<String>,
         /// What the model has said of its answer so far, where a turn is described whole.
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
         answer: Option<SpokenAnswer>,
     },
     /// It is over.
