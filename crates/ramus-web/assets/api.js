@@ -38,8 +38,11 @@ async function ask(method, path, body, signal, headers = {}) {
     if (answer.ok) return { text };
   }
   if (answer.ok) return value;
-  if (answer.status === 401) onLogin();
-  throw new Refusal(answer.status, value.error);
+  const refusal = new Refusal(answer.status, value.error);
+  // Whoever is asked for the token need not be told that there is none; a wrong one is told.
+  refusal.isAsked = answer.status === 401 && path !== "/login";
+  if (refusal.isAsked) onLogin();
+  throw refusal;
 }
 
 /** Makes an address of parts, each of them escaped: `path("sessions", id, "tree")`. */

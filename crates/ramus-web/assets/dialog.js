@@ -109,7 +109,7 @@ function expire(one, time) {
 
 /** Tells what went wrong. */
 export function complain(error) {
-  if (error?.name === "AbortError") return;
+  if (error?.name === "AbortError" || error?.isAsked) return;
   note(error?.hint ? `${error.message}. ${error.hint}` : String(error?.message ?? error), { isError: true });
 }
 

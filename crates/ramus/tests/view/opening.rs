@@ -66,3 +66,17 @@ fn an_address_that_names_no_page_opens_the_session() {
         place.was_quiet();
     }
 }
+
+#[test]
+fn whoever_is_not_known_is_asked_and_told_nothing_else() {
+    let world = World::new();
+    world.branched();
+    let Some(mut place) = Place::open(world, &[], "") else { return };
+    place.browser.command("Network.clearBrowserCookies", serde_json::json!({})).unwrap();
+    place.browser.visit(&format!("{}/", place.address)).unwrap();
+    place.until("document.querySelector('dialog[open] input[type=password]')");
+    place.until("document.querySelector('.note') === null");
+    place.browser.evaluate("document.querySelector('dialog[open] input').value = 'wrong'").unwrap();
+    place.browser.evaluate("document.querySelector('dialog[open] .main').click()").unwrap();
+    place.sees(".note.error", "token");
+}
