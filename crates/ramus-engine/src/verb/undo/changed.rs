@@ -51,7 +51,8 @@ impl Changed {
             self.versions.extend(text("id"));
             return Ok(());
         }
-        if let Some(data) = raw.field("data").filter(|_| text("customType").as_deref() == Some("ramus.share")) {
+        let is_share = record.kind == Kind::Custom && text("customType").as_deref() == Some("ramus.share");
+        if let Some(data) = raw.field("data").filter(|_| is_share) {
             match data.field("op").and_then(Raw::text).as_deref() {
                 Some("share") => self.shares.extend(data.field("id").and_then(Raw::text).map(|id| id.into_owned())),
                 _ => self.ends_share = true,
