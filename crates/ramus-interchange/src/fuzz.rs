@@ -96,7 +96,8 @@ impl Sink for Strict {
         check(entry.parent.as_ref().is_none_or(|parent| self.seen.contains(parent)), "a parent comes later");
         check(entry.draft().is_ok(), "an entry cannot be appended");
         // Only entries of the kind `custom` say what a home says.
-        let line = Raw::parse(&entry.line).filter(|line| line.field("type").and_then(Raw::text).as_deref() == Some("custom"));
+        let line =
+            Raw::parse(&entry.line).filter(|line| line.field("type").and_then(Raw::text).as_deref() == Some("custom"));
         let custom = line.and_then(|line| line.field("customType")?.text());
         let name = custom.as_deref().and_then(|custom| custom.strip_prefix(RAMUS_PREFIX)).unwrap_or_default();
         check(!FORBIDDEN.contains(&name), "an entry says something that only the home itself may say");
