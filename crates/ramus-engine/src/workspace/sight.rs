@@ -53,13 +53,10 @@ impl Engine {
         if !dry_run {
             return Ok(Sight::Near(self.snapshot_store(session)?));
         }
-        let none = || {
-            let cwd = session.cwd();
-            EngineError::Conflict(format!(
-                "nothing is kept of {cwd}: the session worked in another directory, or came here without its files"
-            ))
-        };
-        let none = none();
+        let cwd = session.cwd();
+        let none = EngineError::Conflict(format!(
+            "nothing is kept of {cwd}: the session worked in another directory, or came here without its files"
+        ));
         let glance = self.glance_at_snapshots(session)?.ok_or(none)?;
         if glance.is_interrupted()? {
             return Err(EngineError::Unended {
