@@ -126,6 +126,21 @@ fn x26_saving_again_moves_the_time_and_writes_no_message_twice() {
 }
 
 #[test]
+fn what_is_saved_as_nothing_leaves_what_there_is() {
+    let world = World::start();
+    let nothing = json!({"title": "mine", "messages": null, "branches": null});
+    let at = "/api/conversations/conv-1";
+    let save = |payload: &Value| saved(&world.request("PUT", at).json(payload).send(world.address));
+    let new = save(&nothing);
+    assert_eq!((&new["messages"], &new["branches"]), (&json!([]), &json!({})));
+    save(&json!({"messages": talk()}));
+    let later = save(&nothing);
+    assert_eq!(ids(&later), ["m1", "m2", "m3", "m4"]);
+    assert_eq!(saved(&world.get(at)), later);
+    assert_eq!(world.read("/api/conversations")["conversations"], json!([later]));
+}
+
+#[test]
 fn c8_an_edited_message_becomes_a_branch() {
     let world = World::start();
     saved(&world.put("/api/conversations/c", &json!({"messages": talk()})));

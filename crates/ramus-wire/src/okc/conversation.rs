@@ -102,7 +102,7 @@ pub fn conversation(session: &Session, info: &SessionInfo) -> Result<Spelled, En
     let path = session.said_on_path()?;
     let leaf = path.last().map(|said| session.entry_id(said.seq));
     let mut told = saved.as_ref().map(|saved| saved.payload.clone()).unwrap_or_default();
-    let is_current = saved.as_ref().is_some_and(|saved| saved.leaf == leaf) && told.member("messages").is_some();
+    let is_current = saved.as_ref().is_some_and(|saved| saved.leaf == leaf) && says(&told, "messages");
     if !is_current {
         let order = saved.as_ref().and_then(|saved| saved.order.as_deref());
         let is_hidden = |id: &EntryId| saved.as_ref().is_some_and(|saved| saved.hidden.contains(id));
@@ -133,9 +133,14 @@ fn put(object: &mut Spelled, name: &str, value: &Value) {
 }
 
 fn put_missing(object: &mut Spelled, name: &str, value: &Value) {
-    if object.member(name).is_none() {
+    if !says(object, name) {
         put(object, name, value);
     }
+}
+
+/// Says whether an object has something under a name. Null is nothing: whoever saves it leaves alone what there is.
+fn says(object: &Spelled, name: &str) -> bool {
+    object.member(name).is_some_and(|value| !value.is_null())
 }
 
 /// Tells messages as a client has them: first in its order, then what is not in it.

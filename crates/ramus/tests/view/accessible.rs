@@ -118,14 +118,17 @@ fn axe_finds_nothing_serious_on_any_screen() {
 #[test]
 fn nothing_moves_for_whoever_asked_for_less_motion() {
     let world = World::new();
-    let script = world.file("../script.toml", "answers = [{ steps = [{ text = \"one\" }, { hang = true }] }]");
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(
+        world,
+        "answers = [{ steps = [{ text = \"one\" }, { hang = true }] }]",
+        &format!("?s={session}"),
+    ) else {
+        return;
+    };
     place.sees(".message", "Call sorted(names).");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("go on").unwrap();
-    place.press(&["ctrl+Enter", "Escape"]);
+    place.say("go on");
+    place.press(&["Escape"]);
     // A dot tells of a turn that runs.
     place.until("document.querySelector('.dot.live')");
     let moving = "[...document.querySelectorAll('*')].filter((one) => { const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(one); \

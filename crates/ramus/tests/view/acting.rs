@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::place::Place;
+use crate::scripts::TALK;
 use crate::world::World;
 
 /// A model that changes a file.
@@ -10,9 +11,6 @@ const EDIT: &str = "answers = [\n\
     { steps = [{ call = { id = \"c1\", name = \"read\", arguments = { path = \"notes.txt\" } } }] },\n\
     { steps = [{ call = { id = \"c2\", name = \"edit\", arguments = { path = \"notes.txt\", old = \"old\", new = \"new\" } } }] },\n\
     { steps = [{ text = \"written\" }, { usage = { input = 900, output = 40 } }] },\n]";
-
-/// A model that says something.
-const TALK: &str = "answers = [{ steps = [{ text = \"hello\" }] }]";
 
 /// A session of two turns; the second changed a file.
 fn edited() -> (World, String) {
@@ -267,9 +265,7 @@ fn a_prompt_that_is_said_otherwise_brings_its_pictures_and_leaves_what_was_writt
     place.sees(".message.assistant", "A dot.");
     let leaf = |place: &Place| place.world.json(&["session", "show", &session])["session"]["leaf"].clone();
     let before = leaf(&place);
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("half a thought").unwrap();
+    place.write("half a thought");
     place.press(&["Escape", "a"]);
     place.until("document.getElementById('prompt').value === 'What is this?\\n\\nhalf a thought'");
     place.sees(".pictures", "picture");

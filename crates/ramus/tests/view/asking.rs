@@ -19,14 +19,11 @@ const GIVEN: &str = "document.querySelector('.question .given').innerText.split(
 #[test]
 fn what_would_be_done_is_told_in_words_and_shown_whole() {
     let world = World::new();
-    let script = world.file("../script.toml", ASKING);
     let session = world.session();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ASKING, &format!("?s={session}")) else { return };
     place.until("document.getElementById('send')");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("do it").unwrap();
-    place.press(&["ctrl+Enter", "Escape"]);
+    place.say("do it");
+    place.press(&["Escape"]);
     // A file that would be written: where, and what will stand in it, line by line.
     place.sees(".question .asks", "Write this file? src/main.rs 3 lines");
     assert_eq!(place.ask(GIVEN), json!(["fn main() {", "    <b>run</b>();", "}"]));
@@ -53,19 +50,14 @@ fn what_would_be_done_is_told_in_words_and_shown_whole() {
 fn a_long_question_scrolls_and_its_answers_stay_in_sight() {
     let world = World::new();
     let lines = "a line of it\\n".repeat(400);
-    let script = world.file(
-        "../script.toml",
-        &format!(
-            "answers = [{{ steps = [{{ call = {{ id = \"c1\", name = \"write\", arguments = {{ path = \"a.txt\", content = \"{lines}the end\" }} }} }}] }}]"
-        ),
+    let script = format!(
+        "answers = [{{ steps = [{{ call = {{ id = \"c1\", name = \"write\", arguments = {{ path = \"a.txt\", content = \"{lines}the end\" }} }} }}] }}]"
     );
     let session = world.session();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, &script, &format!("?s={session}")) else { return };
     place.until("document.getElementById('send')");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("do it").unwrap();
-    place.press(&["ctrl+Enter", "Escape"]);
+    place.say("do it");
+    place.press(&["Escape"]);
     place.sees(".question .given", "the end");
     for (width, height) in [(1280, 800), (1400, 700), (390, 844)] {
         place.browser.look(width, height, false).unwrap();
@@ -90,20 +82,17 @@ const SLOW: &str = "(() => { const real = window.fetch; window.fetch = async (ur
 #[test]
 fn a_call_that_is_asked_about_twice_is_answered_twice() {
     let world = World::new();
-    let script = world.file("../script.toml", TWICE);
     let session = world.session();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, TWICE, &format!("?s={session}")) else { return };
     place.until("document.getElementById('send')");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("do it").unwrap();
-    place.press(&["ctrl+Enter", "Escape"]);
+    place.say("do it");
+    place.press(&["Escape"]);
     place.sees(".question .asks", "Run this command?");
     place.ask(SLOW);
     place.answer("y");
     // The next question is there before it is known that the first one was answered, and it stays.
     place.sees(".question .asks", "Let this command write files?");
-    place.ask("new Promise((go) => setTimeout(go, 300))");
+    place.wait(300);
     assert_eq!(place.ask("document.querySelectorAll('.question').length"), 1);
     place.answer("y");
     place.sees(".message.assistant", "both are there");
@@ -114,19 +103,16 @@ fn a_call_that_is_asked_about_twice_is_answered_twice() {
 #[test]
 fn a_key_that_is_held_and_a_press_that_comes_too_soon_answer_nothing() {
     let world = World::new();
-    let script = world.file("../script.toml", TWICE);
     let session = world.session();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, TWICE, &format!("?s={session}")) else { return };
     place.until("document.getElementById('send')");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("do it").unwrap();
-    place.press(&["ctrl+Enter", "Escape"]);
+    place.say("do it");
+    place.press(&["Escape"]);
     // What is pressed in the moment in which a question comes is not meant for it.
     place.until(
         "(() => { const yes = document.querySelector('.question [data-answer=once]'); yes?.click(); return yes; })()",
     );
-    place.ask("new Promise((go) => setTimeout(go, 300))");
+    place.wait(300);
     place.until("document.querySelector('.question[data-ready]')");
     place.sees(".question .asks", "Run this command?");
     // One key press is one answer, however long it lasts.
@@ -135,7 +121,7 @@ fn a_key_that_is_held_and_a_press_that_comes_too_soon_answer_nothing() {
          press(false); window.held = setInterval(() => press(true), 30); })()",
     );
     place.sees(".question .asks", "Let this command write files?");
-    place.ask("new Promise((go) => setTimeout(go, 900))");
+    place.wait(900);
     place.sees(".question[data-ready] .asks", "Let this command write files?");
     assert!(!place.world.path("project/made").exists());
     place.ask("clearInterval(window.held)");

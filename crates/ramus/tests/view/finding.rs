@@ -39,7 +39,7 @@ fn the_hits_of_a_search_are_gone_through_with_keys() {
     place.press(&["Enter"]);
     let at = "new URLSearchParams(location.search).get('e')";
     place.until("!document.querySelector('dialog')");
-    place.ask("new Promise((go) => setTimeout(go, 100))");
+    place.wait(100);
     let first = place.ask(at).as_str().unwrap().to_owned();
     place.press(&["."]);
     place.until(&format!("{at} !== '{first}'"));

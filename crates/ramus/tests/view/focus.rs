@@ -8,7 +8,7 @@ const CODE: &str = r#"{"type":"message","id":"dddd0001","message":{"role":"assis
 
 /// Says whether the page asked for something with this in its address, after it had the time to.
 fn asked(place: &mut Place, what: &str) -> bool {
-    place.ask("new Promise((go) => setTimeout(go, 200))");
+    place.wait(200);
     place.browser.requests().iter().any(|url| url.ends_with(what))
 }
 

@@ -172,10 +172,8 @@ fn i13_no_payload_runs_on_any_page_nor_while_a_turn_runs() {
     assert_eq!(world.run_with(&answer.to_string(), &["append", &session]).code, 0);
     let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
     place.sees(".detail h1", "window.ran");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write(MARKUP).unwrap();
-    place.press(&["ctrl+Enter", "Escape"]);
+    place.say(MARKUP);
+    place.press(&["Escape"]);
     // Words as they come, questions, and what is said meanwhile.
     place.sees(".streaming", "onerror");
     touch(&mut place, "words");

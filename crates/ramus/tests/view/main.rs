@@ -34,6 +34,7 @@ mod place;
 mod returning;
 mod running;
 mod saying;
+mod scripts;
 mod size;
 mod staying;
 mod windows;

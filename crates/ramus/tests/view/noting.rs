@@ -1,6 +1,7 @@
 //! Notes: they lie over nothing that is needed next, and go by themselves unless somebody is at them.
 
 use crate::place::Place;
+use crate::scripts::ENDLESS;
 use crate::world::World;
 
 /// What of the page lies under a note: buttons that can be pressed, fields, and rows of the tree.
@@ -48,27 +49,21 @@ fn a_note_goes_by_itself_unless_somebody_is_at_it() {
     place.press(&["l", "Enter"]);
     place.until("document.querySelector('.note button')");
     place.ask("document.querySelector('.note button').focus()");
-    place.ask("new Promise((go) => setTimeout(go, 2500))");
+    place.wait(2500);
     assert_eq!(place.ask("document.activeElement.closest('.note') !== null"), true);
     place.ask("document.activeElement.blur()");
     place.until("!document.querySelector('.note')");
     place.was_quiet();
 }
 
-/// An answer that never ends.
-const ENDLESS: &str = "answers = [{ steps = [{ text = \"one two\" }, { hang = true }] }]";
-
 #[test]
 fn what_nobody_heard_is_told_until_somebody_has_read_it() {
     let world = World::new();
-    let script = world.file("../script.toml", ENDLESS);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ENDLESS, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("go on for ever").unwrap();
-    place.press(&["ctrl+Enter", "Escape"]);
+    place.say("go on for ever");
+    place.press(&["Escape"]);
     place.sees(".streaming", "one two");
     // Somebody else says something, which the turn does not hear.
     let say = format!(
@@ -82,7 +77,7 @@ fn what_nobody_heard_is_told_until_somebody_has_read_it() {
     place.browser.click("#cancel").unwrap();
     place.sees(".note", "Not told: from elsewhere");
     place.until("!document.querySelector('.notes').textContent.includes('cancelled')");
-    place.ask("new Promise((go) => setTimeout(go, 1000))");
+    place.wait(1000);
     place.push("Put it into the box");
     place.until("document.getElementById('prompt').value === 'from elsewhere' && !document.querySelector('.note')");
     place.was_quiet();

@@ -1,10 +1,8 @@
 //! A narrow screen: one pane at a time, and always the one that has what was asked for.
 
 use crate::place::Place;
+use crate::scripts::TALK;
 use crate::world::World;
-
-/// A model that says something.
-const TALK: &str = "answers = [{ steps = [{ text = \"hello\" }] }]";
 
 /// Waits until this pane is the one that is seen.
 fn shows(place: &mut Place, pane: &str) {
@@ -17,9 +15,8 @@ fn shows(place: &mut Place, pane: &str) {
 #[test]
 fn on_a_phone_one_searches_opens_goes_back_and_writes() {
     let world = World::new();
-    let script = world.file("../script.toml", TALK);
     world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], "") else { return };
+    let Some(mut place) = Place::scripted(world, TALK, "") else { return };
     place.browser.look(390, 780, true).unwrap();
     place.sees(".session", "Sort a list");
     shows(&mut place, "sessions");

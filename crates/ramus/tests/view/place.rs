@@ -59,6 +59,12 @@ impl Place {
         Some(Self { world, browser, address, server })
     }
 
+    /// The same with a model that says what a script has it say.
+    pub(crate) fn scripted(world: World, script: &str, query: &str) -> Option<Self> {
+        let script = world.file("../script.toml", script);
+        Self::open(world, &["--script", &script], query)
+    }
+
     /// Ends the server as a crash would, and starts another in its place.
     pub(crate) fn restart(&mut self) {
         self.stop();
@@ -85,6 +91,24 @@ impl Place {
 
     pub(crate) fn press(&mut self, keys: &[&str]) {
         self.browser.press(keys).unwrap();
+    }
+
+    /// Goes to the box and writes there.
+    pub(crate) fn write(&mut self, text: &str) {
+        self.press(&["i"]);
+        self.until("document.activeElement.id === 'prompt'");
+        self.browser.write(text).unwrap();
+    }
+
+    /// Writes something and sends it.
+    pub(crate) fn say(&mut self, text: &str) {
+        self.write(text);
+        self.press(&["ctrl+Enter"]);
+    }
+
+    /// Lets time pass, for what must not happen.
+    pub(crate) fn wait(&mut self, milliseconds: u32) {
+        self.ask(&format!("new Promise((go) => setTimeout(go, {milliseconds}))"));
     }
 
     pub(crate) fn ask(&mut self, expression: &str) -> Value {

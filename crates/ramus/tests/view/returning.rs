@@ -3,22 +3,16 @@
 use serde_json::json;
 
 use crate::place::Place;
+use crate::scripts::ENDLESS;
 use crate::world::World;
-
-/// An answer that never ends.
-const ENDLESS: &str = "answers = [{ steps = [{ text = \"one two\" }, { hang = true }] }]";
 
 #[test]
 fn a_turn_that_ended_meanwhile_does_not_run_any_more() {
     let world = World::new();
-    let script = world.file("../script.toml", ENDLESS);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ENDLESS, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("go on for ever").unwrap();
-    place.press(&["ctrl+Enter"]);
+    place.say("go on for ever");
     place.sees(".streaming", "one two");
     place.sees(".status", "live");
     place.restart();
@@ -48,7 +42,7 @@ fn what_happened_while_nobody_looked_is_read() {
     place.world.ok(&["new", "--title", "Made meanwhile"]);
     place.world.say(&session, "user", "Said meanwhile");
     // Nobody is told of it any more when it has been a while.
-    place.ask("new Promise((go) => setTimeout(go, 2500))");
+    place.wait(2500);
     place.ask(&look(false));
     place.sees(".session", "Made meanwhile");
     place.sees(".entry", "Said meanwhile");
@@ -71,14 +65,11 @@ const ASKING_LATE: &str = "answers = [\n\
 #[test]
 fn a_turn_that_needs_somebody_says_so_while_nobody_looks() {
     let world = World::new();
-    let script = world.file("../script.toml", ASKING_LATE);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ASKING_LATE, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("do it").unwrap();
-    place.press(&["ctrl+Enter", "Escape"]);
+    place.say("do it");
+    place.press(&["Escape"]);
     place.sees(".streaming", "let me see");
     place.ask(&look(true));
     place.until("document.title.startsWith('Needs you: ')");

@@ -1,27 +1,16 @@
 //! Turns in the view: words as they come, questions, and stopping.
 
 use crate::place::Place;
+use crate::scripts::{ASKING, ENDLESS};
 use crate::world::World;
-
-/// An answer that never ends.
-const ENDLESS: &str = "answers = [{ steps = [{ text = [\"one \", \"two\"] }, { hang = true }] }]";
-
-/// A command that must be asked for, and an answer.
-const ASKING: &str = "answers = [\n\
-    { steps = [{ call = { id = \"c1\", name = \"bash\", arguments = { command = \"touch made\" } } }] },\n\
-    { steps = [{ text = \"it is **made**\" }] },\n]";
 
 #[test]
 fn words_show_as_they_come_and_a_turn_is_cancelled() {
     let world = World::new();
-    let script = world.file("../script.toml", ENDLESS);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ENDLESS, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("go on for ever").unwrap();
-    place.press(&["ctrl+Enter"]);
+    place.say("go on for ever");
     place.sees(".streaming", "one two");
     place.sees(".entry", "go on for ever");
     place.sees(".status", "live");
@@ -42,14 +31,10 @@ fn words_show_as_they_come_and_a_turn_is_cancelled() {
 #[test]
 fn a_call_that_ended_does_not_run_whatever_is_heard_later() {
     let world = World::new();
-    let script = world.file("../script.toml", ENDLESS);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ENDLESS, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("go on for ever").unwrap();
-    place.press(&["ctrl+Enter"]);
+    place.say("go on for ever");
     place.sees(".streaming", "one two");
     // Another window tells what it heard.
     let tell = |name: &str, call: &str, tool: &str| {
@@ -73,8 +58,7 @@ fn a_call_that_ended_does_not_run_whatever_is_heard_later() {
 #[test]
 fn what_a_turn_asks_is_answered_in_the_view() {
     let world = World::new();
-    let script = world.file("../script.toml", ASKING);
-    let Some(mut place) = Place::open(world, &["--script", &script], "") else { return };
+    let Some(mut place) = Place::scripted(world, ASKING, "") else { return };
     // A new session, from nothing.
     place.sees(".welcome", "No sessions yet");
     place.press(&["n"]);
@@ -106,14 +90,16 @@ fn whoever_comes_in_the_middle_of_an_answer_reads_its_beginning() {
     let world = World::new();
     let words: Vec<String> = (1..=60).map(|at| format!("w{at} ")).collect();
     let steps: String = words.iter().map(|word| format!("{{ text = \"{word}\" }}, {{ delay_ms = 40 }}, ")).collect();
-    let script = world.file("../script.toml", &format!("answers = [{{ steps = [{steps}{{ hang = true }}] }}]"));
     let session = world.session();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(
+        world,
+        &format!("answers = [{{ steps = [{steps}{{ hang = true }}] }}]"),
+        &format!("?s={session}"),
+    ) else {
+        return;
+    };
     place.until("document.getElementById('send')");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("go on").unwrap();
-    place.press(&["ctrl+Enter"]);
+    place.say("go on");
     place.sees(".streaming", "w5 ");
     place.ask("(() => { window.old = true; location.reload(); })()");
     // What was said before is there at once, and nothing of what comes is lost or there twice.
@@ -126,7 +112,7 @@ fn whoever_comes_in_the_middle_of_an_answer_reads_its_beginning() {
     place.ask(&format!(
         "window.other.postMessage({{ name: 'message.delta', told: {{ session: '{session}', answer: 1, piece: 70, text: 'lost' }} }})"
     ));
-    place.ask("new Promise((go) => setTimeout(go, 400))");
+    place.wait(400);
     assert_eq!(place.ask(&whole), true);
     place.was_quiet();
 }
@@ -134,14 +120,10 @@ fn whoever_comes_in_the_middle_of_an_answer_reads_its_beginning() {
 #[test]
 fn a_question_that_was_answered_while_the_stream_changed_hands_does_not_stay() {
     let world = World::new();
-    let script = world.file("../script.toml", ENDLESS);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ENDLESS, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("go on for ever").unwrap();
-    place.press(&["ctrl+Enter"]);
+    place.say("go on for ever");
     place.sees(".streaming", "one two");
     // Another window told of a question, and its answer was told to nobody.
     place.ask("(() => { window.other = new BroadcastChannel('ramus-events'); })()");

@@ -1,18 +1,8 @@
 //! The box: what is written is said once, in the session it was written for, and what is asked is answered where it is asked.
 
 use crate::place::Place;
+use crate::scripts::{ASKING, ENDLESS, TALK};
 use crate::world::World;
-
-/// A model that says something.
-const TALK: &str = "answers = [{ steps = [{ text = \"hello\" }] }]";
-
-/// An answer that never ends.
-const ENDLESS: &str = "answers = [{ steps = [{ text = [\"one \", \"two\"] }, { hang = true }] }]";
-
-/// A command that must be asked for, and an answer.
-const ASKING: &str = "answers = [\n\
-    { steps = [{ call = { id = \"c1\", name = \"bash\", arguments = { command = \"touch made\" } } }] },\n\
-    { steps = [{ text = \"it is **made**\" }] },\n]";
 
 /// Has the page wait with what it sends until it is told to go on, and remember it.
 const HOLD: &str = "(() => { const real = window.fetch; window.sent = []; window.fetch = async (url, how) => { \
@@ -28,17 +18,15 @@ const PASTE: &str = "(() => { const data = new DataTransfer(); \
 const VALUE: &str = "document.getElementById('prompt').value";
 
 fn write(place: &mut Place, text: &str) {
-    place.press(&["Escape", "i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write(text).unwrap();
+    place.press(&["Escape"]);
+    place.write(text);
 }
 
 #[test]
 fn a_prompt_is_sent_once_and_what_is_typed_meanwhile_stays() {
     let world = World::new();
-    let script = world.file("../script.toml", TALK);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}&tab=raw")) else { return };
+    let Some(mut place) = Place::scripted(world, TALK, &format!("?s={session}&tab=raw")) else { return };
     place.sees(".entry", "Without changing it?");
     // Another row than the leaf is looked at.
     place.press(&["h"]);
@@ -134,9 +122,8 @@ fn a_picture_is_of_the_session_it_was_given_to_and_one_beside_the_box_is_of_none
 #[test]
 fn a_turn_that_runs_is_not_sent_pictures_without_a_word() {
     let world = World::new();
-    let script = world.file("../script.toml", ENDLESS);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ENDLESS, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
     write(&mut place, "go on for ever");
     place.press(&["ctrl+Enter"]);
@@ -159,9 +146,8 @@ fn a_turn_that_runs_is_not_sent_pictures_without_a_word() {
 #[test]
 fn a_question_stays_in_focus_and_is_answered_by_a_key() {
     let world = World::new();
-    let script = world.file("../script.toml", ASKING);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ASKING, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
     write(&mut place, "make it");
     place.press(&["ctrl+Enter"]);
@@ -190,9 +176,8 @@ fn a_question_stays_in_focus_and_is_answered_by_a_key() {
 #[test]
 fn what_is_not_sent_yet_is_there_when_the_page_is_loaded_again() {
     let world = World::new();
-    let script = world.file("../script.toml", TALK);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, TALK, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
     write(&mut place, "half a thought");
     place.ask(PASTE);
@@ -220,9 +205,8 @@ const LOSE: &str = "(() => { const real = window.fetch; window.fetch = async (ur
 #[test]
 fn what_arrived_without_an_answer_is_not_said_again() {
     let world = World::new();
-    let script = world.file("../script.toml", ENDLESS);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ENDLESS, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
     write(&mut place, "tell me once");
     place.ask(LOSE);
@@ -236,7 +220,7 @@ fn what_arrived_without_an_answer_is_not_said_again() {
     write(&mut place, "");
     place.press(&["ctrl+Enter"]);
     place.until(&format!("{VALUE} === ''"));
-    place.ask("new Promise((go) => setTimeout(go, 300))");
+    place.wait(300);
     assert_eq!(place.ask("document.querySelectorAll('.queued li').length"), 0);
     // What is said then is another order.
     write(&mut place, "tell me once");
@@ -258,9 +242,8 @@ const QUEUED: &str = "[...document.querySelectorAll('.queued li span')].map((one
 #[test]
 fn what_waits_is_shown_taken_out_and_never_lost() {
     let world = World::new();
-    let script = world.file("../script.toml", ENDLESS);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ENDLESS, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
     write(&mut place, "go on for ever");
     place.press(&["ctrl+Enter"]);
@@ -308,10 +291,9 @@ fn a_model_is_chosen_for_one_session() {
 #[test]
 fn a_turn_that_waits_for_an_answer_says_so_wherever_one_is() {
     let world = World::new();
-    let script = world.file("../script.toml", ASKING);
     let session = world.branched();
     world.ok(&["new", "--title", "Another one"]);
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ASKING, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
     write(&mut place, "make it");
     place.press(&["ctrl+Enter"]);

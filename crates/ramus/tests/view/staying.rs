@@ -69,7 +69,7 @@ fn other_tabs_are_not_wiped_while_a_session_goes_on() {
     let before = place.entries();
     append(&place.world, &session, "More.");
     place.has_entries(before + 1);
-    place.ask("new Promise((go) => setTimeout(go, 300))");
+    place.wait(300);
     assert_eq!(place.ask("document.querySelector('.raw').dataset.mine"), "yes");
     // The context grows, and what was unfolded in it stays so.
     place.ask("document.getElementById('tab-context').click()");
@@ -84,14 +84,10 @@ fn other_tabs_are_not_wiped_while_a_session_goes_on() {
 #[test]
 fn what_is_thought_can_be_read_while_it_is_thought() {
     let world = World::new();
-    let script = world.file("../script.toml", THINKING);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, THINKING, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
-    place.press(&["i"]);
-    place.until("document.activeElement.id === 'prompt'");
-    place.browser.write("think").unwrap();
-    place.press(&["ctrl+Enter"]);
+    place.say("think");
     place.sees(".live .thinking", "first");
     place.ask("document.querySelector('.live .thinking').open = true");
     place.sees(".live .thinking", "first second");
@@ -131,9 +127,9 @@ fn a_late_answer_is_not_shown_for_something_else() {
     delay(&mut place, "passage", &[1500]);
     place.ask("document.getElementById('tab-thread').click()");
     place.until("document.getElementById('detail').getAttribute('aria-labelledby') === 'tab-thread'");
-    place.ask("new Promise((go) => setTimeout(go, 300))");
+    place.wait(300);
     place.ask("document.getElementById('tab-message').click()");
-    place.ask("new Promise((go) => setTimeout(go, 1800))");
+    place.wait(1800);
     assert_eq!(place.ask("document.querySelector('#detail').textContent.includes('How do I sort a list?')"), false);
     place.sees(".message", "Call sorted(names).");
     // What cannot be read is said, and nothing else stands in its place.
@@ -152,11 +148,11 @@ fn what_happens_while_the_tree_is_read_is_read_afterwards() {
     let session = world.branched();
     let Some(mut place) = Place::open(world, &[], &format!("?s={session}")) else { return };
     place.sees(".message", "Call sorted(names).");
-    place.ask("new Promise((go) => setTimeout(go, 500))");
+    place.wait(500);
     delay(&mut place, "outline", &[1500, 2500]);
     let before = place.entries();
     append(&place.world, &session, "One.");
-    place.ask("new Promise((go) => setTimeout(go, 700))");
+    place.wait(700);
     append(&place.world, &session, "Two.");
     place.has_entries(before + 2);
     place.sees(".message.assistant", "Two.");
@@ -181,7 +177,7 @@ fn a_dialog_stays_when_something_is_marked_in_it_and_let_go_outside() {
     for (kind, at) in [("mousePressed", inside), ("mouseMoved", (5.0, 400.0)), ("mouseReleased", (5.0, 400.0))] {
         mouse(&mut place, kind, at);
     }
-    place.ask("new Promise((go) => setTimeout(go, 100))");
+    place.wait(100);
     assert_eq!(place.ask("document.querySelector('dialog input').value"), "a good idea");
     // A press beside it closes it.
     for kind in ["mousePressed", "mouseReleased"] {

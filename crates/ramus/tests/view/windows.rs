@@ -3,13 +3,11 @@
 use serde_json::json;
 
 use crate::place::Place;
+use crate::scripts::ENDLESS;
 use crate::world::World;
 
 /// How many windows there are besides the first: a browser has six connections for a server.
 const MORE: usize = 6;
-
-/// An answer that never ends.
-const ENDLESS: &str = "answers = [{ steps = [{ text = [\"one \", \"two\"] }, { hang = true }] }]";
 
 /// Whether all windows hold so many elements with a text.
 fn all_see(selector: &str, text: &str) -> String {
@@ -21,9 +19,8 @@ fn all_see(selector: &str, text: &str) -> String {
 #[test]
 fn seven_windows_are_answered_and_told_what_happens() {
     let world = World::new();
-    let script = world.file("../script.toml", ENDLESS);
     let session = world.branched();
-    let Some(mut place) = Place::open(world, &["--script", &script], &format!("?s={session}")) else { return };
+    let Some(mut place) = Place::scripted(world, ENDLESS, &format!("?s={session}")) else { return };
     place.sees(".entry", "Without changing it?");
     place.ask("window.more = []; undefined");
     for at in 1..=MORE {
