@@ -164,8 +164,17 @@ impl Message {
 
     /// Decodes a whole entry of any kind that shows as a message: messages, custom messages, summaries.
     pub fn of_entry(entry: Raw<'_>) -> Option<Self> {
-        let tape = Tape::read(entry.bytes())?;
-        let root = tape.root();
+        Self::at(Tape::read(entry.bytes())?.root())
+    }
+
+    /// Decodes a stored line, with when it says it was written, in one pass.
+    pub fn of_line(line: &[u8]) -> Option<(Self, String)> {
+        let tape = Tape::read(line)?;
+        let written = tape.root().field("timestamp").and_then(|written| written.raw().text());
+        Some((Self::at(tape.root())?, written.unwrap_or_default().into_owned()))
+    }
+
+    fn at(root: Node<'_, '_>) -> Option<Self> {
         if let Some(message) = root.field("message").filter(|message| message.shape() == Shape::Object) {
             return Some(Self::of(message));
         }

@@ -120,8 +120,9 @@ impl Session {
     /// Returns one entry as a message under `parent`; none when it does not show as one.
     pub fn view(&self, seq: Seq, parent: Option<Seq>) -> Result<Option<View>, EngineError> {
         let line = self.restored(self.line(seq)?.into(), Restore::Everything);
-        let Some(raw) = Raw::parse(&line) else { return Ok(None) };
-        let Some(message) = Message::of_entry(raw).or_else(|| revert_notice(raw)) else { return Ok(None) };
+        let Some((message, timestamp)) = Message::of_line(&line).or_else(|| revert_notice(&line)) else {
+            return Ok(None);
+        };
         let reported = message.answer.as_ref().and_then(|answer| answer.usage).map(|usage| usage.output);
         let tokens = reported.filter(|tokens| *tokens > 0).unwrap_or_else(|| tokens::estimate(&message));
         let id = self.entry_id(seq);
@@ -131,7 +132,7 @@ impl Session {
             changed,
             parent: parent.map(|parent| self.entry_id(parent)),
             tokens,
-            timestamp: raw.field("timestamp").and_then(Raw::text).unwrap_or_default().into_owned(),
+            timestamp,
             label: self.log().facts().label(id.as_str()).map(str::to_owned),
             message,
             id,
@@ -139,8 +140,9 @@ impl Session {
     }
 }
 
-/// What a conversation that was reverted ends with. No model is told.
-fn revert_notice(pointer: Raw<'_>) -> Option<Message> {
+/// What a conversation that was reverted ends with, and since when. No model is told.
+fn revert_notice(pointer: &[u8]) -> Option<(Message, String)> {
+    let pointer = Raw::parse(pointer)?;
     let data =
         pointer.field("data").filter(|data| data.field("op").and_then(Raw::text).is_some_and(|op| op == "revert"))?;
     let target = data.field("target").and_then(Raw::text)?;
@@ -148,5 +150,6 @@ fn revert_notice(pointer: Raw<'_>) -> Option<Message> {
         "type": "message",
         "message": {"role": "system", "content": [{"type": "text", "text": format!("Reverted to {target}")}]},
     });
-    Raw::parse(line.to_string().as_bytes()).and_then(Message::of_entry)
+    let message = Raw::parse(line.to_string().as_bytes()).and_then(Message::of_entry)?;
+    Some((message, pointer.field("timestamp").and_then(Raw::text).unwrap_or_default().into_owned()))
 }

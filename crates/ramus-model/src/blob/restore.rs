@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use memchr::memmem::Finder;
 
 use super::externalise::texts;
 use super::walk::{Edit, Place, Visited, splice, value, walk};
@@ -34,9 +36,10 @@ pub struct Restored<'a> {
 /// Resolves the references of a line with what `read` returns. A picture that is gone becomes a text part that says so;
 /// a text that is gone stays as it was cut.
 pub fn restore<'a>(line: &'a [u8], what: Restore, read: &mut dyn FnMut(BlobHash) -> Option<Vec<u8>>) -> Restored<'a> {
-    let has = |needle: &[u8]| memchr::memmem::find(line, needle).is_some();
-    let pictures = what != Restore::Texts && has(IMAGE_PREFIX);
-    let cut_texts = what != Restore::Pictures && has(BLOB_MEMBER.as_bytes());
+    static PICTURE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(IMAGE_PREFIX));
+    static CUT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BLOB_MEMBER));
+    let pictures = what != Restore::Texts && PICTURE.find(line).is_some();
+    let cut_texts = what != Restore::Pictures && CUT.find(line).is_some();
     if !pictures && !cut_texts {
         return Restored { line: Cow::Borrowed(line), missing: Vec::new() };
     }

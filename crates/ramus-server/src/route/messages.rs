@@ -68,7 +68,7 @@ pub(crate) async fn messages(
             if !std::mem::replace(&mut is_first, false) {
                 body.push(b',');
             }
-            serde_json::to_writer(&mut body, &MessageJson::of(&view).in_session(&session, &view)).map_err(unwritten)?;
+            MessageJson::of(&view).in_session(&session, &view).write(&mut body).map_err(unwritten)?;
         }
         body.extend_from_slice(b"]}");
         Ok(Answer::bytes(body).at(session.log().len() as u64))
