@@ -14,6 +14,7 @@ mod events;
 mod facets;
 mod files;
 mod foreign;
+mod handlers;
 mod health;
 mod heeded;
 mod history;
@@ -48,111 +49,114 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
-use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt as _};
-use utoipa_axum::routes;
+use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
 use crate::document;
 use crate::error::{ApiError, Kind};
 use crate::guard::guard;
 pub(crate) use foreign::Importing;
+use handlers::{Handlers, handlers};
 use heeded::{Heeded, refuse_unheeded};
 use okc::assets::pieces;
 pub(crate) use okc::{Places, waits_for_turn};
 
-/// Every route that is described.
-fn described() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::with_openapi(document::frame())
-        .routes(routes!(health::health))
-        .routes(routes!(health::metrics))
+/// What answers at every path that is described.
+fn all() -> Vec<Handlers> {
+    vec![
+        handlers!(health, health),
+        handlers!(health, metrics),
         // Whoever has shown nothing yet has little to say.
-        .routes(routes!(login::login).layer(DefaultBodyLimit::max(login::BODY)))
-        .routes(routes!(login::logout).layer(DefaultBodyLimit::max(login::BODY)))
-        .routes(routes!(sessions::list, sessions::create))
-        .routes(routes!(facets::facets))
-        .routes(routes!(sessions::show, sessions::change, sessions::delete))
-        .routes(routes!(entries::list, entries::append))
-        .routes(routes!(entries::line))
-        .routes(routes!(tree::tree))
-        .routes(routes!(outline::outline))
-        .routes(routes!(outline::rows))
-        .routes(routes!(outline::passage))
-        .routes(routes!(context::context))
-        .routes(routes!(messages::messages, messages::say))
-        .routes(routes!(state::state))
-        .routes(routes!(branches::branch))
-        .routes(routes!(branches::fork))
-        .routes(routes!(branches::label))
-        .routes(routes!(compaction::compact))
-        .routes(routes!(compaction::evict))
-        .routes(routes!(compaction::replace_segment))
-        .routes(routes!(files::snapshots, files::snapshot))
-        .routes(routes!(files::held))
-        .routes(routes!(files::diff))
-        .routes(routes!(changes::changes))
-        .routes(routes!(files::restore))
-        .routes(routes!(files::revert))
-        .routes(routes!(files::unrevert))
-        .routes(routes!(children::children))
-        .routes(routes!(permissions::list))
-        .routes(routes!(permissions::revoke))
-        .routes(routes!(doctor::examine, doctor::repair))
-        .routes(routes!(doctor::recover))
-        .routes(routes!(doctor::examine_all, doctor::repair_all))
-        .routes(routes!(place::resolve))
-        .routes(routes!(place::workspace, place::make_workspace))
-        .routes(routes!(place::relocate))
-        .routes(routes!(upkeep::gc))
-        .routes(routes!(upkeep::retain))
-        .routes(routes!(life::archive))
-        .routes(routes!(life::unarchive))
-        .routes(routes!(life::boot))
-        .routes(routes!(life::clear))
-        .routes(routes!(life::reset))
-        .routes(routes!(life::purge))
-        .routes(routes!(todos::list, todos::change))
-        .routes(routes!(operations::log))
-        .routes(routes!(operations::undo))
-        .routes(routes!(operations::redo))
-        .routes(routes!(comparison::compare))
-        .routes(routes!(comparison::merge_back))
-        .routes(routes!(artifacts::artifacts))
-        .routes(routes!(shares::of_session, shares::share, shares::unshare))
-        .routes(routes!(shares::list))
-        .routes(routes!(shares::page))
-        .routes(routes!(transfer::export))
-        .routes(routes!(transfer::import))
-        .routes(routes!(foreign::found, foreign::import))
-        .routes(routes!(models::list))
-        .routes(routes!(runs::list, runs::start))
-        .routes(routes!(runs::tools))
-        .routes(routes!(runs::show))
-        .routes(routes!(runs::say))
-        .routes(routes!(runs::take_out))
-        .routes(routes!(runs::cancel))
-        .routes(routes!(runs::answer))
-        .routes(routes!(events::of_session))
-        .routes(routes!(events::of_all))
-        .routes(routes!(search::search))
-        .routes(routes!(usage::usage))
-        .routes(routes!(history::history))
-        .routes(routes!(blobs::blob))
-        .routes(routes!(okc::boot::info))
-        .routes(routes!(okc::boot::look, okc::boot::boot))
-        .routes(routes!(okc::history::list, okc::history::delete))
-        .routes(routes!(okc::history::node))
-        .routes(routes!(okc::workspace::snapshots, okc::workspace::snapshot))
-        .routes(routes!(okc::workspace::restore))
-        .routes(routes!(okc::workspace::branch))
-        .routes(routes!(okc::assets::asset))
-        .routes(routes!(okc::chat::chat))
-        .routes(routes!(okc::conversations::list, okc::conversations::create))
-        .routes(routes!(okc::conversations::show, okc::conversations::replace, okc::conversations::delete))
+        handlers!(login, login).within(|login| login.layer(DefaultBodyLimit::max(login::BODY))),
+        handlers!(login, logout).within(|login| login.layer(DefaultBodyLimit::max(login::BODY))),
+        handlers!(sessions, list, create),
+        handlers!(facets, facets),
+        handlers!(sessions, show, change, delete),
+        handlers!(entries, list, append),
+        handlers!(entries, line),
+        handlers!(tree, tree),
+        handlers!(outline, outline),
+        handlers!(outline, rows),
+        handlers!(outline, passage),
+        handlers!(context, context),
+        handlers!(messages, messages, say),
+        handlers!(state, state),
+        handlers!(branches, branch),
+        handlers!(branches, fork),
+        handlers!(branches, label),
+        handlers!(compaction, compact),
+        handlers!(compaction, evict),
+        handlers!(compaction, replace_segment),
+        handlers!(files, snapshots, snapshot),
+        handlers!(files, held),
+        handlers!(files, diff),
+        handlers!(changes, changes),
+        handlers!(files, restore),
+        handlers!(files, revert),
+        handlers!(files, unrevert),
+        handlers!(children, children),
+        handlers!(permissions, list),
+        handlers!(permissions, revoke),
+        handlers!(doctor, examine, repair),
+        handlers!(doctor, recover),
+        handlers!(doctor, examine_all, repair_all),
+        handlers!(place, resolve),
+        handlers!(place, workspace, make_workspace),
+        handlers!(place, relocate),
+        handlers!(upkeep, gc),
+        handlers!(upkeep, retain),
+        handlers!(life, archive),
+        handlers!(life, unarchive),
+        handlers!(life, boot),
+        handlers!(life, clear),
+        handlers!(life, reset),
+        handlers!(life, purge),
+        handlers!(todos, list, change),
+        handlers!(operations, log),
+        handlers!(operations, undo),
+        handlers!(operations, redo),
+        handlers!(comparison, compare),
+        handlers!(comparison, merge_back),
+        handlers!(artifacts, artifacts),
+        handlers!(shares, of_session, share, unshare),
+        handlers!(shares, list),
+        handlers!(shares, page),
+        handlers!(transfer, export),
+        handlers!(transfer, import),
+        handlers!(foreign, found, import),
+        handlers!(models, list),
+        handlers!(runs, list, start),
+        handlers!(runs, tools),
+        handlers!(runs, show),
+        handlers!(runs, say),
+        handlers!(runs, take_out),
+        handlers!(runs, cancel),
+        handlers!(runs, answer),
+        handlers!(events, of_session),
+        handlers!(events, of_all),
+        handlers!(search, search),
+        handlers!(usage, usage),
+        handlers!(history, history),
+        handlers!(blobs, blob),
+        handlers!(okc::boot, info),
+        handlers!(okc::boot, look, boot),
+        handlers!(okc::history, list, delete),
+        handlers!(okc::history, node),
+        handlers!(okc::workspace, snapshots, snapshot),
+        handlers!(okc::workspace, restore),
+        handlers!(okc::workspace, branch),
+        handlers!(okc::assets, asset),
+        handlers!(okc::chat, chat),
+        handlers!(okc::conversations, list, create),
+        handlers!(okc::conversations, show, replace, delete),
+    ]
 }
 
 /// The description of every route.
 pub(crate) fn description() -> OpenApi {
-    let mut description = described().into_openapi();
+    let frame = OpenApiRouter::with_openapi(document::frame());
+    let described = all().into_iter().fold(frame, |described, handlers| (handlers.describe)(described));
+    let mut description = described.into_openapi();
     document::name_operations(&mut description);
     document::version_answers(&mut description);
     description
@@ -160,8 +164,9 @@ pub(crate) fn description() -> OpenApi {
 
 /// Everything that answers.
 pub(crate) fn router(app: &Arc<App>) -> Router {
-    let (router, described) = described().split_for_parts();
-    let heeded = Heeded::of(&described);
+    let all = all();
+    let heeded = Heeded::of(&all);
+    let router = all.into_iter().fold(Router::new(), |router, handlers| router.route(&handlers.path, handlers.answer));
     router
         .route("/openapi.json", axum::routing::get(health::openapi))
         .route("/", axum::routing::get(web::page))

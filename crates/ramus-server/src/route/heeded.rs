@@ -8,28 +8,24 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use serde_json::Value;
-use utoipa::openapi::OpenApi;
 
 use crate::error::ApiError;
+use crate::route::handlers::Handlers;
 
 /// The headers.
 const HEADERS: [&str; 2] = ["If-Match", "Idempotency-Key"];
 
 /// The headers that each route heeds, by its method, its path and the name of the header. What is described counts.
 #[derive(Debug)]
-pub(super) struct Heeded(HashSet<(String, String, &'static str)>);
+pub(super) struct Heeded(HashSet<(Method, String, &'static str)>);
 
 impl Heeded {
-    pub(super) fn of(description: &OpenApi) -> Arc<Self> {
-        let described = serde_json::to_value(description).unwrap_or_default();
+    pub(super) fn of(all: &[Handlers]) -> Arc<Self> {
         let mut heeded = HashSet::new();
-        for (path, item) in described.get("paths").and_then(Value::as_object).into_iter().flatten() {
-            for (method, operation) in item.as_object().into_iter().flatten() {
-                let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
-                let named = parameters.filter_map(|parameter| parameter.get("name").and_then(Value::as_str));
-                let headers = named.filter_map(|name| HEADERS.into_iter().find(|header| *header == name));
-                heeded.extend(headers.map(|header| (method.to_uppercase(), path.clone(), header)));
+        for handlers in all {
+            for (method, named) in (handlers.writes)() {
+                let headers = HEADERS.into_iter().filter(|header| named.iter().any(|name| name == header));
+                heeded.extend(headers.map(|header| (method.clone(), handlers.path.clone(), header)));
             }
         }
         Arc::new(Self(heeded))
@@ -40,7 +36,7 @@ impl Heeded {
         let method = request.method();
         let is_write = matches!(*method, Method::POST | Method::PUT | Method::PATCH | Method::DELETE);
         let path = request.extensions().get::<MatchedPath>().filter(|_| is_write)?.as_str();
-        let is_heeded = |name| self.0.contains(&(method.to_string(), path.to_owned(), name));
+        let is_heeded = |name| self.0.contains(&(method.clone(), path.to_owned(), name));
         HEADERS.into_iter().find(|name| request.headers().contains_key(*name) && !is_heeded(*name))
     }
 }

@@ -158,9 +158,9 @@ impl<'v> MessageJson<'v> {
                 PartJson::Text { text: said, .. } => {
                     out.extend_from_slice(b"{\"type\":\"text\",\"text\":");
                     if *said == self.text {
-                        out.extend_from_within(text.clone())
+                        out.extend_from_within(text.clone());
                     } else {
-                        quote(said, out)
+                        quote(said, out);
                     }
                     out.push(b'}');
                 }
