@@ -186,3 +186,17 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
 fn failed(_: Box<dyn Any + Send>) -> Response {
     ApiError::new(Kind::Broken, "the server failed; look before trying again").into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_that_answer_together_answer_at_one_path() {
+        for handlers in all() {
+            let described = (handlers.describe)(OpenApiRouter::new()).into_openapi();
+            let paths: Vec<&String> = described.paths.paths.keys().collect();
+            assert_eq!(paths, [&handlers.path]);
+        }
+    }
+}
