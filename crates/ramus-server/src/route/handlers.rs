@@ -1,6 +1,6 @@
 //! [`Handlers`]: what answers at a path, and how it is described when somebody asks.
 //!
-//! A server that starts describes nothing: the shapes of all answers take more memory than everything else that it needs.
+//! A server that starts describes nothing: the shapes of all answers would be most of its heap.
 
 use std::sync::Arc;
 
